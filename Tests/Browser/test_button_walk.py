@@ -9,10 +9,12 @@ from functools import partial
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Error, Page, Route, expect
 
+from button_visit import TIMEOUT
 from conftest import OpenPage
 from shop_visit import CONNECTION, Hand, Shop, into_the_app, open_shop, own_script, say_yes, second_tab, settings, step, switch, until
 from strangers import http
@@ -141,9 +143,9 @@ def goes_through(page: Page, shop: Shop, customer: str) -> None:
     """The next try, without delays, from wherever the page is."""
     shop.misbehave()
     if not page.url.startswith(shop.origin):
-        page.go_back()
-        page.wait_for_url(f"{shop.origin}/**")
+        return_from_ifttt(page, shop)
     visit(page, shop)
+    # As a page shows it that has not been at IFTTT: it was reloaded before, or another device is there.
     if rests(page, shop, customer) == "going_to_service":
         press(page, "cancel")
         until(page, *OFF)
@@ -160,24 +162,61 @@ def goes_through(page: Page, shop: Shop, customer: str) -> None:
         page.wait_for_url(f"{shop.sandbox}/**")
 
 
-# What a user does meanwhile. Each says whether something was pressed.
+def return_from_ifttt(page: Page, shop: Shop) -> None:
+    """Back from IFTTT's page the button shows Connect by itself (F032)."""
+    page.go_back()
+    page.wait_for_url(f"{shop.origin}/**")
+    until(page, "connect")
+
+
+# What a user does meanwhile. Each says whether something was pressed; Cancel, at which revision.
 
 def nothing(page: Page, other: Page, shop: Shop) -> bool:
     return False
 
 
-def cancel(page: Page, other: Page, shop: Shop) -> bool:
+def cancel(page: Page, other: Page, shop: Shop) -> int:
     """Looks and presses in one step, as fast as a hand could be that waits for it."""
     try:
         return page.url.startswith(shop.origin) and page.evaluate("""steps => { const button = document.querySelector('connect-button')
           const way = button.shadowRoot.querySelector('[data-action=cancel]'), isOffered = Boolean(way) && steps.includes(button.answer.state.step)
           if (isOffered) way.click()
-          return isOffered }""", UNDER_WAY)
+          return isOffered ? button.answer.revision : 0 }""", UNDER_WAY)
     except Error:
-        return False  # the page was being left
+        return 0  # the page was being left
+
+
+@dataclass
+class Cancels:
+    """What the server answers to each Cancel."""
+
+    answers: list[dict[str, Any]]
+
+    def listen(self, page: Page) -> None:
+        page.route(re.compile("/events([?]|$)"), self.note)
+
+    def note(self, route: Route) -> None:
+        if route.request.post_data_json["event"] != "cancel":
+            return route.continue_()
+        answer = route.fetch()
+        self.answers.append(answer.json())
+        route.fulfill(response=answer)
+
+    def came_late(self, page: Page, end: tuple[str, ...], seen: int | None) -> bool:
+        """Whether what it cancels was over before the server had it: a hand is not faster than IFTTT. From another device (`seen` is the revision there)
+        also whether it had gone on: the page that began may be leaving."""
+        deadline = time.monotonic() + TIMEOUT
+        while not self.answers:
+            assert time.monotonic() < deadline, "Cancel was pressed, and the server has not heard of it"
+            page.wait_for_timeout(20)
+        answer = self.answers[-1]
+        return answer["state"]["step"] in end or seen is not None and answer["revision"] > seen + 1
 
 
 def back(page: Page, other: Page, shop: Shop) -> bool:
+    if not page.url.startswith(shop.origin):
+        return_from_ifttt(page, shop)
+        return False
     page.go_back()
     page.wait_for_load_state()
     if not re.search(f"/connections/{CONNECTION}$", page.url):
@@ -193,7 +232,7 @@ def reload(page: Page, other: Page, shop: Shop) -> bool:
     return False
 
 
-def second_device(page: Page, other: Page, shop: Shop) -> bool:
+def second_device(page: Page, other: Page, shop: Shop) -> int:
     """It shows what is under way, and can end it."""
     # Not until everything is loaded: what is under way would be over.
     other.goto(f"{shop.origin}/connections/{CONNECTION}", wait_until="commit")
@@ -203,7 +242,7 @@ def second_device(page: Page, other: Page, shop: Shop) -> bool:
 
 
 ACTIONS = [nothing, cancel, back, reload, second_device]
-Act = Callable[[Page, Page, Shop], bool]
+Act = Callable[[Page, Page, Shop], int]
 
 
 @pytest.mark.timeout(180)
@@ -212,9 +251,10 @@ Act = Callable[[Page, Page, Shop], bool]
 @pytest.mark.parametrize("name", MOMENTS)
 def test_whatever_is_done_meanwhile_the_page_says_what_ifttt_has(shop: Shop, page: Page, open_page: OpenPage, name: str, seconds: int, act: Act,
                                                                  record_property: Callable[[str, object], None]) -> None:
-    moment, other = MOMENTS[name], open_page()
+    moment, other, cancels = MOMENTS[name], open_page(), Cancels([])
     for each in (page, other):
         log_in(each, shop, moment.customer, token=moment.token)
+        cancels.listen(each)
     visit(page, shop)
     until(page, *ON, "connect")
     if seconds:
@@ -228,17 +268,22 @@ def test_whatever_is_done_meanwhile_the_page_says_what_ifttt_has(shop: Shop, pag
     record_property("pressed", pressed)
     assert pressed or act is not cancel or seconds == 0, "Cancel is offered while IFTTT takes its time"
     assert pressed or act is not second_device or seconds < 5, "Cancel is offered on each of the user's devices"
-    if act is nothing and moment.becomes is None:
-        page.wait_for_url(f"{shop.sandbox}/**")
-    elif act is nothing:
-        until(page, *(ON if moment.becomes else OFF))
+    if not pressed and act in (nothing, cancel, second_device):
+        # The page that began goes on.
+        if moment.becomes is None:
+            page.wait_for_url(f"{shop.sandbox}/**")
+        else:
+            until(page, *(ON if moment.becomes else OFF))
     shown = rests(page, shop, moment.customer)
-    if act in (cancel, second_device) and seconds == 5:
+    is_late = pressed > 0 and cancels.came_late(page, OFF if moment.cancelled else ON, pressed if act is second_device else None)
+    record_property("late", is_late)
+    assert not is_late or seconds < 5, "Cancel comes in time"
+    if pressed and not is_late:
         assert shown in (ON if moment.cancelled else OFF), "the user has cancelled in time"
         # The delayed call ends later than Cancel: its answer neither sends the user to IFTTT nor leaves the page behind.
         page.wait_for_timeout(1_000 * seconds + 500)
         assert page.url.startswith(shop.origin), "a late answer has sent the user to IFTTT"
-        assert rests(page, shop, moment.customer) in (*ON, *OFF)
+        assert rests(page, shop, moment.customer) in (ON if moment.cancelled else OFF)
     agree(page, other, shop, moment.customer)
     goes_through(page, shop, moment.customer)
 
