@@ -5,16 +5,17 @@ import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from strangers import http
 
 from conftest import OpenPage
 from button_page import ANSWERED, TOLD, Script, plain, shape
-from button_visit import TIMEOUT
+from button_visit import TIMEOUT, caught_up
 from sample import program
 from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, own_script, say_yes, settings, step, switch, until
 from test_button_walk import at_ifttt
@@ -142,6 +143,53 @@ def test_the_account_that_is_made_is_named_as_the_scripted_server_does_while_the
     assert shape(answer) == shape(Script(shop.origin).answer(told, **options))
     assert plain(footer).startswith("IFTTT is creating an account for new@example.test.")
     page.wait_for_url(f"{shop.sandbox}/**")
+
+
+@pytest.mark.parametrize("moment", ["while the address is read", "while the server is asked where to"])
+def test_cancel_before_the_page_is_left_for_ifttt_leads_nowhere(shop: Shop, page: Page, moment: str) -> None:
+    """F019: for a second the page says whose account is made; then it asks where to go. Until it has gone there is a way back."""
+    is_read, customer = moment == "while the address is read", "garden-1005"
+    sent: list[str] = []
+    held: list[Route] = []
+    left: list[str] = []
+
+    def note(route: Route) -> None:
+        sent.append(route.request.post_data_json["event"])
+        if sent[-1] == "proceed":
+            held.append(route)
+        else:
+            route.continue_()
+
+    settings(page, shop, customer=customer, token=False, own_configuration=False)
+    page.clock.install()
+    page.on("request", lambda request: left.append(request.url) if request.is_navigation_request() and request.url.startswith(shop.sandbox) else None)
+    page.route(EVENTS, note)
+    reach_email(page, shop)
+    if is_read:
+        page.clock.pause_at(page.evaluate("Date.now()") + 60_000)
+    confirm(page)
+    sees(page, "state.step === 'going_to_service' && canOpen")
+    if is_read:
+        page.clock.run_for(900)
+        caught_up(page)
+        assert "proceed" not in sent, "the address stands there for a second"
+    else:
+        comes(page, lambda: held, "that the page asks where to go")
+        late = held[0].fetch()
+        assert late.json()["open"].startswith(shop.sandbox), "the server has said where to"
+    page.locator("connect-button .lines [data-action=cancel]").click()
+    sees(page, "state.step === 'connect'")
+    if is_read:
+        page.clock.run_for(10_000)
+        page.clock.resume()
+    else:
+        with suppress(Error):  # the page no longer waits for it
+            held[0].fulfill(response=late)
+    caught_up(page)
+    page.wait_for_timeout(500)
+    assert step(page) == "connect" and left == [] and page.url.startswith(shop.origin)
+    assert sent == ["turn_on", "email", *([] if is_read else ["proceed"]), "cancel"]
+    assert not at_ifttt(shop, customer)
 
 
 def test_cancel_while_ifttt_looks_up_an_address_leads_nowhere(shop: Shop, page: Page) -> None:
