@@ -156,8 +156,8 @@ def knob_comes_to(page: Page, place: float) -> None:
         page.wait_for_timeout(20)
 
 
-def drag(page: Page, start: float, path: list[float], *, lift: bool = True) -> None:
-    box = page.locator("#one .pill").bounding_box()
+def drag(page: Page, start: float, path: list[float], *, lift: bool = True, button: str = "#one") -> None:
+    box = page.locator(f"{button} .pill").bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + start * box["width"], y)
     page.mouse.down()

@@ -15,7 +15,7 @@ from strangers import http
 
 from conftest import OpenPage
 from button_page import ANSWERED, TOLD, Script, plain, shape
-from button_visit import TIMEOUT, caught_up
+from button_visit import TIMEOUT, caught_up, drag
 from sample import program
 from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, own_script, say_yes, settings, step, switch, until
 from test_button_walk import at_ifttt
@@ -293,6 +293,30 @@ def test_back_returns_to_connect_and_the_next_try_goes_through(shop: Shop, page:
     assert answers == ["connect"]
     page.clock.resume()
     leave(page, Hand(page, HAND), shop, "new@example.test")
+
+
+def test_the_whole_way_by_dragging_the_knob(shop: Shop, page: Page) -> None:
+    """F010, F012: on with the address, and off again."""
+    customer = "garden-1005"
+    settings(page, shop, customer=customer, token=False, own_configuration=False)
+    open_connection(page, shop)
+    drag(page, 0.1, [0.3, 0.5, 0.7], lift=False, button="connect-button")
+    # The server has said that the address comes next.
+    page.wait_for_function("() => getComputedStyle(document.querySelector('connect-button').shadowRoot.querySelector('.grey')).opacity > .4")
+    assert step(page) == "connect", "nothing is sent before the knob is let go"
+    page.mouse.up()
+    until(page, "email")
+    page.locator("connect-button input[type=email]").fill("walk@example.test")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{shop.sandbox}/**")
+    say_yes(page, Hand(page, HAND), shop)
+    until(page, "connected")
+    assert at_ifttt(shop, customer)
+    drag(page, 0.9, [0.7, 0.4, 0.1], button="connect-button")
+    until(page, "confirm_disconnect")
+    page.locator("connect-button .choices [data-action=disconnect]").click()
+    until(page, "disconnected", "connect")
+    assert not at_ifttt(shop, customer)
 
 
 def test_a_tap_on_connect_is_the_pages_own_affair(shop: Shop, page: Page) -> None:
