@@ -448,8 +448,10 @@ def test_a_drag_that_the_server_cannot_hear_goes_back_with_a_reason(page: Page, 
     assert footer(page).startswith("IFTTT isn’t answering right now.")
 
 
-def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: ButtonServer) -> None:
-    opened(page, server, server.script().answer("connect"))
+@pytest.mark.parametrize("towards", ["verifying", "email"])
+def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: ButtonServer, towards: str) -> None:
+    """MO29. Towards the email field the corners of two parts change besides."""
+    opened(page, server, server.script().answer("connect", following=towards))
     page.evaluate("""() => { window.shifts = 0; new PerformanceObserver(list => { for (const e of list.getEntries()) shifts += e.value })
       .observe({ type: 'layout-shift', buffered: true })
       window.touched = new Set(); const root = one.shadowRoot
@@ -459,8 +461,15 @@ def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: Butto
     knob_comes_to(page, 0.5 * 329 / 259)
     assert page.evaluate("shifts") == 0
     assert {name for name in page.evaluate("[...touched]") if not name.startswith("--")} <= {"transform", "opacity"}
-    moved = page.evaluate("""one.shadowRoot.getAnimations().flatMap(a => a.effect.getKeyframes().flatMap(Object.keys))""")
-    assert set(moved) - {"offset", "computedOffset", "easing", "composite"} == {"translate", "opacity"}
+    moved = page.evaluate("""() => { const moved = {}
+      for (const { effect } of one.shadowRoot.getAnimations()) {
+        const { className, localName } = effect.target
+        for (const name of effect.getKeyframes().flatMap(Object.keys)) (moved[name] ??= []).push(className || localName) }
+      return moved }""")
+    properties = set(moved) - {"offset", "computedOffset", "easing", "composite"}
+    rounded = {name for name in properties if name.endswith("Radius")}
+    assert {part for name in rounded for part in moved[name]} == ({"disc", "button"} if towards == "email" else set())
+    assert properties - rounded == {"translate", "opacity"} | ({"scale"} if towards == "email" else set())
     page.mouse.up()
     heard_by(server, page, lambda: events(server) == ["turn_on"])
 
