@@ -52,6 +52,8 @@ struct Diary: Sendable {
 
     private(set) var isWalking = false
     private(set) var hasWalked = false
+    /// Whether the phone monitored the areas on the last walk.
+    private(set) var monitorsAreas = true
     /// The areas as IFTTT described them last.
     private(set) var areas: [Area] = []
     private(set) var legs: [Leg] = []
@@ -63,8 +65,9 @@ struct Diary: Sendable {
     /// Whether nothing more is expected.
     var isSettled: Bool { !isWalking && entries.allSatisfy { !$0.awaitsEvent } }
 
-    mutating func begin(_ areas: [Area]?) {
+    mutating func begin(_ areas: [Area]?, monitorsAreas: Bool) {
         if let areas { self.areas = areas }
+        self.monitorsAreas = monitorsAreas
         entries.removeAll { !$0.isOpen }
         isWalking = true
         trouble = nil

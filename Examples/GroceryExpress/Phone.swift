@@ -28,11 +28,14 @@ final class Phone: Sendable {
     ///
     /// - Parameters:
     ///   - areas: the areas as IFTTT describes them now; nil when it does not answer.
+    ///   - monitorsAreas: whether the connection's areas are switched on on this phone (F095).
     ///   - token: the customer's user token; nil without one.
-    func walk(past areas: [Area]?, token: @escaping @Sendable () async throws -> UserToken?) async {
+    func walk(
+        past areas: [Area]?, monitorsAreas: Bool, token: @escaping @Sendable () async throws -> UserToken?
+    ) async {
         let walk = held.withLock { held -> Task<Void, Never>? in
             guard held.walk == nil else { return nil }
-            held.diary.begin(areas)
+            held.diary.begin(areas, monitorsAreas: monitorsAreas)
             let walk = Task {
                 let trouble = await self.take(token)
                 self.held.withLock {
@@ -89,8 +92,10 @@ final class Phone: Sendable {
         return trouble
     }
 
-    /// - Returns: whether there was anywhere to walk.
+    /// - Returns: whether there was anywhere to walk, or the areas are switched off.
     private func walk(with synchronizer: PlacesSynchronizer) async throws -> Bool {
+        let monitorsAreas = diary.monitorsAreas
+        try await synchronizer.setAreasEnabled(monitorsAreas, for: connection)
         try await synchronizer.activate([connection])
         let regions = try await synchronizer.regions.compactMap { region -> (id: String, circle: Circle)? in
             if case .circle(let circle) = region.shape { (region.id, circle) } else { nil }
@@ -110,7 +115,7 @@ final class Phone: Sendable {
             }
         }
         await synchronizer.synchronize(.crossing)
-        return !regions.isEmpty
+        return !regions.isEmpty || !monitorsAreas
     }
 }
 

@@ -34,6 +34,8 @@ struct WalkPage {
             {{#more}}<p>A walk leads through the first {{.}} of them.</p>{{/more}}
             <form method="post" action="/connections/{{id}}/walk">
             <input type="hidden" name="form_token" value="{{token}}">
+            <p class="check"><input id="monitored" name="monitored" type="checkbox"{{#monitored}} checked{{/monitored}}>\
+            <label for="monitored">Monitor these areas on the phone</label></p>
             <p><button>Take a walk</button></p>
             </form>
             {{/hasAreas}}
@@ -67,6 +69,7 @@ struct WalkPage {
         content["problem"] = diary.trouble.map(words)
         if isConfigurable { content["configurable"] = "yes" }
         if !areas.isEmpty { content["hasAreas"] = "yes" }
+        if diary.monitorsAreas { content["monitored"] = "yes" }
         if areas.count > Walk.limit { content["more"] = "\(Walk.limit)" }
         if !diary.entries.isEmpty { content["hasCrossings"] = "yes" }
         return Self.template?.render(content)
@@ -75,6 +78,7 @@ struct WalkPage {
     /// What the page is for, or how the last walk went.
     private var summary: String {
         guard !diary.isWalking else { return "IFTTT has not answered yet. Reload this page in a moment." }
+        guard diary.monitorsAreas else { return "The phone does not monitor the areas, so it noticed nothing." }
         guard diary.hasWalked else {
             return "A simulated phone walks through each area and out again, and tells IFTTT what it crosses."
         }

@@ -12,7 +12,9 @@ extension ShopRoutes {
         }
         router.post("connections/:id/walk") { request, context in
             let id = context.parameters.get("id")
-            return await submitting(request) { _, visit in try await takeWalk(id, visit, request) }
+            return await submitting(request) { form, visit in
+                try await takeWalk(id, visit, request, monitorsAreas: form["monitored"] == "on")
+            }
         }
     }
 
@@ -31,7 +33,9 @@ extension ShopRoutes {
         return pages.walk(id, areas, diary, visit)
     }
 
-    private func takeWalk(_ id: String?, _ visit: Visit, _ request: Request) async throws -> Response {
+    private func takeWalk(
+        _ id: String?, _ visit: Visit, _ request: Request, monitorsAreas: Bool
+    ) async throws -> Response {
         guard let id = known(id) else { return pages.missing(visit) }
         guard let customer = visit.customer else { return .seeOther("/connections/\(id)") }
         let connection = await connection(id, of: customer)
@@ -44,7 +48,9 @@ extension ShopRoutes {
             shop.phones.forget(customer)
             return pages.stale(visit)
         }
-        _ = await shop.soon { await phone.walk(past: areas) { try await shop.userToken(of: customer) } }
+        _ = await shop.soon {
+            await phone.walk(past: areas, monitorsAreas: monitorsAreas) { try await shop.userToken(of: customer) }
+        }
         return .seeOther("/connections/\(id)/walk")
     }
 

@@ -218,6 +218,29 @@ def test_the_largest_the_smallest_and_the_northernmost_area_are_entered_and_left
     expect(crossings(page).last).to_contain_text(NOTIFIED)
 
 
+def test_areas_that_are_switched_off_on_the_phone_are_not_noticed_until_they_are_on_again(shop: Shop, page: Page) -> None:
+    """F095, F108. The switch stays as it is until the next walk."""
+    configured(page, shop)
+    page.goto(f"{shop.origin}/connections/{CONNECTION}/walk")
+    monitored = page.get_by_role("checkbox", name="Monitor these areas on the phone")
+    expect(monitored).to_be_checked()
+    monitored.uncheck()
+    walk(page)
+    expect(page.get_by_role("status")).to_have_text("The phone does not monitor the areas, so it noticed nothing.")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(crossings(page)).to_have_count(0)
+    expect(monitored).not_to_be_checked()
+    assert uploaded(shop) == []
+    look(page, "walk-off")
+    page.goto(f"{shop.origin}/connections/{CONNECTION}")
+    page.goto(f"{shop.origin}/connections/{CONNECTION}/walk")
+    expect(monitored).not_to_be_checked()
+    monitored.check()
+    walk(page)
+    expect(crossings(page)).to_have_count(2)
+    expect(crossings(page).last).to_contain_text(NOTIFIED)
+
+
 # The link
 
 def test_the_link_is_there_as_long_as_the_connection_is_on_and_has_areas(shop: Shop, page: Page) -> None:
