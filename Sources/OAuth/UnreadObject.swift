@@ -13,6 +13,8 @@ package struct UnreadObject: Sendable {
 
     private let bytes: [UInt8]
     private var members: [Member] = []
+    /// A bit for each mark: most names of absent members have none here, and are not looked for.
+    private var marks: UInt64 = 0
 
     /// Finds the members of an object that has some, without white space between them, and without escapes in their names.
     ///
@@ -31,7 +33,9 @@ package struct UnreadObject: Sendable {
                 let valueEnd = Self.endOfValue(from: nameEnd + 2, in: slice.span)
             else { return nil }
             let name = (start + 1)..<nameEnd
-            members.append(Member(name: name, mark: bytes[name].span.mark, value: nameEnd + 2))
+            let mark = bytes[name].span.mark
+            members.append(Member(name: name, mark: mark, value: nameEnd + 2))
+            marks |= Self.bit(of: mark)
             end = valueEnd
         } while bytes[end] == UInt8(ascii: ",")
         guard bytes[end] == UInt8(ascii: "}"), end == bytes.count - 1 else { return nil }
@@ -47,11 +51,15 @@ package struct UnreadObject: Sendable {
 
     /// Where a member's value begins.
     private func start(of name: String, _ mark: UInt64) -> Int? {
+        guard marks & Self.bit(of: mark) != 0 else { return nil }
         for member in members where member.mark == mark {
             if name.isWhollyMarked || bytes[member.name].span.hasBytes(of: name) { return member.value }
         }
         return nil
     }
+
+    /// One of 64 bits, by all bytes of a mark.
+    private static func bit(of mark: UInt64) -> UInt64 { 1 << ((mark &* 0x9E37_79B9_7F4A_7C15) >> 58) }
 
     /// All members; none where the text is not JSON.
     package var all: JSONObject { (try? JSONValue(parsing: bytes))?.object ?? [:] }
