@@ -13,8 +13,11 @@ extension Account {
     /// The record with its server's metadata of now. A server that cannot be asked, or whose document is wrong, breaks no session: the
     /// stored metadata stay.
     ///
-    /// - Throws: ``HandshakeError/exchange(_:)`` with `Refusal/Check/movedEndpoint` when a secret, or an assertion by a key,
-    ///   would go to another host than at the sign-in; `CancellationError`.
+    /// A client with a secret or a key keeps its other endpoints where they are at another origin, or new at one: the app may never
+    /// call them, and its own sign-in takes the new ones.
+    ///
+    /// - Throws: ``HandshakeError/exchange(_:)`` with `Refusal/Check/movedEndpoint` when a refresh would send a secret, or an
+    ///   assertion by a key, to another origin than at the sign-in; `CancellationError`.
     func withCurrentServer(_ stored: AccountRecord) async throws -> AccountRecord {
         guard let known = stored.server, case .discovered = client.service.authorizationServer else { return stored }
         let now = environment.time.now()
@@ -27,19 +30,21 @@ extension Account {
                 metadata: ["account": "\(id)", "from": "\(known.issuer)", "to": "\(current.issuer)"])
             return stored
         }
-        let moved = current.endpointsMoved(since: known)
-        for endpoint in moved {
+        let changed = current.endpointsChanged(since: known)
+        for endpoint in changed {
             environment.log.warning(
-                "the server has moved its \(endpoint.name)",
-                metadata: ["account": "\(id)", "from": "\(endpoint.before)", "to": "\(endpoint.after)"])
+                "\(endpoint.sentence(isKept: client.isConfidential))",
+                metadata: [
+                    "account": "\(id)", "from": "\(endpoint.before?.description ?? "none")", "to": "\(endpoint.after)",
+                ])
         }
-        // What is stored is used for all that follows: a revocation and an introspection have the secret too.
-        if client.isConfidential, let endpoint = moved.first {
+        if client.isConfidential, let moved = changed.first(where: { $0.endpoint == .token }) {
             throw HandshakeError.exchange(
                 .refused(
                     Refusal(
-                        .movedEndpoint, expected: "its \(endpoint.name) at \(endpoint.before)",
-                        found: endpoint.after.description)))
+                        .movedEndpoint,
+                        expected: "its \(moved.endpoint.rawValue) at \(moved.before?.description ?? "none")",
+                        found: moved.after.description)))
         }
         let lost = current.announcementsLost(since: known)
         if !lost.isEmpty {
@@ -48,7 +53,7 @@ extension Account {
                 metadata: ["account": "\(id)", "lost": "\(lost.joined(separator: ", "))"])
         }
         var renewed = stored
-        renewed.server = current
+        renewed.server = client.isConfidential ? current.keeping(changed, of: known) : current
         renewed.serverAt = now
         return renewed
     }
@@ -66,43 +71,80 @@ extension Account {
     }
 }
 
-/// An endpoint at which clients authenticate, at another origin than before.
-struct MovedEndpoint: Sendable, Hashable {
-    /// What errors and logs call it, such as `token endpoint`.
-    let name: String
-    /// The origin of before; for an endpoint that the server did not have, those at which clients authenticated.
-    let before: String
+/// An endpoint at which clients authenticate, and what errors and logs call it. An app calls its registration with a token of its own.
+enum AuthenticatingEndpoint: String, Sendable, CaseIterable {
+    case token = "token endpoint"
+    case revocation = "revocation endpoint"
+    case introspection = "introspection endpoint"
+    case pushedAuthorization = "endpoint for pushed authorization requests"
+    case deviceAuthorization = "device authorization endpoint"
+    case backchannelAuthentication = "endpoint for authentication on another device"
+
+    /// Where a server's metadata have it; nil for the token endpoint, which each server has.
+    fileprivate var member: WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>? {
+        switch self {
+        case .token: nil
+        case .revocation: \AuthorizationServerMetadata.revocationEndpoint
+        case .introspection: \AuthorizationServerMetadata.introspectionEndpoint
+        case .pushedAuthorization: \AuthorizationServerMetadata.pushedAuthorizationRequestEndpoint
+        case .deviceAuthorization: \AuthorizationServerMetadata.deviceAuthorizationEndpoint
+        case .backchannelAuthentication: \AuthorizationServerMetadata.backchannelAuthenticationEndpoint
+        }
+    }
+
+    /// Its origin at a server; nil where the server does not have it.
+    fileprivate func origin(at server: AuthorizationServerMetadata) -> Origin? {
+        guard let member else { return (server.refreshEndpoint ?? server.tokenEndpoint).origin }
+        return server[keyPath: member]?.origin
+    }
+}
+
+/// An endpoint at which clients authenticate, at another origin than before or new at one.
+struct ChangedEndpoint: Sendable, Hashable {
+    let endpoint: AuthenticatingEndpoint
+    /// The origin of before; nil for an endpoint that the server did not have.
+    let before: Origin?
     let after: Origin
+
+    /// The change as a sentence of the log.
+    ///
+    /// - Parameter isKept: whether the session goes on as before. Without its token endpoint there is no refresh.
+    fileprivate func sentence(isKept: Bool) -> String {
+        let isKept = isKept && endpoint != .token
+        guard before != nil else {
+            return "the server has a new \(endpoint.rawValue) at another origin"
+                + (isKept ? "; the session does not use it" : "")
+        }
+        return "the server has moved its \(endpoint.rawValue)" + (isKept ? "; the session uses the earlier one" : "")
+    }
 }
 
 extension AuthorizationServerMetadata {
-    /// The endpoints at which clients authenticate, and what errors and logs call them. An app calls its registration with a token
-    /// of its own.
-    private var authenticating: [(name: String, endpoint: EndpointURL?)] {
-        [
-            ("token endpoint", refreshEndpoint ?? tokenEndpoint), ("revocation endpoint", revocationEndpoint),
-            ("introspection endpoint", introspectionEndpoint),
-            ("endpoint for pushed authorization requests", pushedAuthorizationRequestEndpoint),
-            ("device authorization endpoint", deviceAuthorizationEndpoint),
-            ("endpoint for authentication on another device", backchannelAuthenticationEndpoint),
-        ]
-    }
-
     /// The endpoints at which clients authenticate, and that have another origin than before (`any-server.md` 9).
     ///
     /// One that the server did not have is among them unless clients authenticated at its origin already, or it is the issuer's.
-    func endpointsMoved(since before: AuthorizationServerMetadata) -> [MovedEndpoint] {
-        var known: [Origin] = [before.issuer.url.origin]
-        for case let endpoint? in before.authenticating.map(\.endpoint) where !known.contains(endpoint.origin) {
-            known.append(endpoint.origin)
-        }
-        return zip(authenticating, before.authenticating).compactMap { now, earlier in
-            guard let after = now.endpoint?.origin else { return nil }
-            let expected = earlier.endpoint.map { [$0.origin] } ?? known
+    func endpointsChanged(since before: AuthorizationServerMetadata) -> [ChangedEndpoint] {
+        let all = AuthenticatingEndpoint.allCases
+        let known = [before.issuer.url.origin] + all.compactMap { $0.origin(at: before) }
+        return all.compactMap { endpoint in
+            guard let after = endpoint.origin(at: self) else { return nil }
+            let earlier = endpoint.origin(at: before)
+            let expected = earlier.map { [$0] } ?? known
             guard !expected.contains(after) else { return nil }
-            return MovedEndpoint(
-                name: now.name, before: expected.map(\.description).joined(separator: " or "), after: after)
+            return ChangedEndpoint(endpoint: endpoint, before: earlier, after: after)
         }
+    }
+
+    /// This server with the changed endpoints as they were before.
+    fileprivate func keeping(
+        _ changed: [ChangedEndpoint], of before: AuthorizationServerMetadata
+    ) -> AuthorizationServerMetadata {
+        var server = self
+        for change in changed {
+            guard let member = change.endpoint.member else { continue }
+            server[keyPath: member] = before[keyPath: member]
+        }
+        return server
     }
 
     /// What protects a sign-in and was announced before, and no longer is (`any-server.md` 9).

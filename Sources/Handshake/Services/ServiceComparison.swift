@@ -73,17 +73,17 @@ extension BuiltInService {
 
 extension SignedInServer {
     /// What protected the sign-in and is published no longer, and the endpoints at which clients authenticate and that have another
-    /// origin (`any-server.md` 9).
+    /// origin, or are new at one (`any-server.md` 9).
     fileprivate func lost(in published: AuthorizationServerMetadata) -> [ServiceComparison] {
         guard published.issuer == server.issuer else { return [] }
         let announcements = published.announcementsLost(since: server).map { name in
             ServiceComparison(member: name, described: name, published: nil, outcome: .drifted, account: account)
         }
         let called = presentsCertificate ? published.withMutualTLSAliases : published
-        let endpoints = called.endpointsMoved(since: server).map { endpoint in
+        let endpoints = called.endpointsChanged(since: server).map { change in
             ServiceComparison(
-                member: endpoint.name, described: endpoint.before, published: endpoint.after.description,
-                outcome: .drifted, account: account)
+                member: change.endpoint.rawValue, described: change.before?.description,
+                published: change.after.description, outcome: .drifted, account: account)
         }
         return announcements + endpoints
     }

@@ -269,7 +269,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("M907: a moved revocation endpoint stops a client with a secret, which revokes where it did before")
+    @Test("M907: a moved or new endpoint beside the token endpoint stops no refresh, and gets no secret")
     func movedRevocation() async throws {
         let provider = ScriptedProvider()
         let lines = LogLines(.notice)
@@ -280,51 +280,62 @@ struct DiscoveryTests {
             client, vault: MemoryVault(), transport: provider, time: provider.time.source, log: lines.logger
         )
         .signIn(through: provider.browser)
-        provider.announce(["revocation_endpoint": "https://new.example/revoke"])
+        provider.announce([
+            "revocation_endpoint": "https://new.example/revoke",
+            "introspection_endpoint": "https://new.example/introspect",
+        ])
         provider.time.advance(by: 604_801)
-        let error = await handshakeError { try await account.refresh() }
-        #expect(error?.code == "endpoint_moved")
-        #expect(error.map { "\($0)" }?.contains("its revocation endpoint at https://op.example") == true)
-        #expect(lines.all.contains { $0.contains("its revocation endpoint") && $0.contains("https://new.example") })
-        #expect(provider.count("/token") == 1)
+        try await account.refresh()
+        #expect(provider.count("/token") == 2)
+        #expect(
+            lines.all.contains {
+                $0.contains("moved its revocation endpoint; the session uses the earlier one")
+                    && $0.contains("https://new.example")
+            })
+        #expect(
+            lines.all.contains {
+                $0.contains("a new introspection endpoint at another origin; the session does not use it")
+            })
+        let server = try #require(account.status.server)
+        #expect(server.revocationEndpoint?.string == "https://op.example/revoke" && server.introspectionEndpoint == nil)
+        // A week later it is the same.
+        provider.time.advance(by: 604_801)
+        try await account.refresh()
+        #expect(provider.count("/token") == 3)
         _ = try await account.signOut()
         let hosts = provider.requests.filter { $0.head.path == "/revoke" }.map(\.head.authority)
         #expect(!hosts.isEmpty && hosts.allSatisfy { $0 == "op.example" })
     }
 
     @Test("M907: each endpoint at which clients authenticate is named when it has another origin, or is new at one")
-    func movedEndpoints() throws {
+    func changedEndpoints() throws {
         let bare = AuthorizationServerMetadata(
             issuer: try Issuer("https://as.example"), tokenEndpoint: try EndpointURL("https://token.example/token"))
-        let endpoints: [(String, WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>)] = [
-            ("revocation endpoint", \.revocationEndpoint), ("introspection endpoint", \.introspectionEndpoint),
-            ("endpoint for pushed authorization requests", \.pushedAuthorizationRequestEndpoint),
-            ("device authorization endpoint", \.deviceAuthorizationEndpoint),
-            ("endpoint for authentication on another device", \.backchannelAuthenticationEndpoint),
+        let endpoints: [(AuthenticatingEndpoint, WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>)] = [
+            (.revocation, \.revocationEndpoint), (.introspection, \.introspectionEndpoint),
+            (.pushedAuthorization, \.pushedAuthorizationRequestEndpoint),
+            (.deviceAuthorization, \.deviceAuthorizationEndpoint),
+            (.backchannelAuthentication, \.backchannelAuthenticationEndpoint),
         ]
+        let (old, new) = (try EndpointURL("https://as.example").origin, try EndpointURL("https://new.example").origin)
         for (name, endpoint) in endpoints {
             var (before, after) = (bare, bare)
             before[keyPath: endpoint] = try EndpointURL("https://as.example/a")
             after[keyPath: endpoint] = try EndpointURL("https://new.example/a")
-            let moved = try EndpointURL("https://new.example").origin
             #expect(
-                after.endpointsMoved(since: before) == [
-                    MovedEndpoint(name: name, before: "https://as.example", after: moved)
-                ])
+                after.endpointsChanged(since: before) == [ChangedEndpoint(endpoint: name, before: old, after: new)])
             #expect(
-                after.endpointsMoved(since: bare) == [
-                    MovedEndpoint(name: name, before: "https://as.example or https://token.example", after: moved)
-                ])
-            #expect(before.endpointsMoved(since: bare).isEmpty, "new at the issuer's own origin")
-            #expect(bare.endpointsMoved(since: before).isEmpty)
+                after.endpointsChanged(since: bare) == [ChangedEndpoint(endpoint: name, before: nil, after: new)])
+            #expect(before.endpointsChanged(since: bare).isEmpty, "new at the issuer's own origin")
+            #expect(bare.endpointsChanged(since: before).isEmpty)
             after[keyPath: endpoint] = try EndpointURL("https://as.example/elsewhere")
-            #expect(after.endpointsMoved(since: before).isEmpty, "another path of the same origin")
+            #expect(after.endpointsChanged(since: before).isEmpty, "another path of the same origin")
             after[keyPath: endpoint] = try EndpointURL("https://token.example/a")
-            #expect(after.endpointsMoved(since: before).count == 1, "another endpoint's origin is not its own")
+            #expect(after.endpointsChanged(since: before).count == 1, "another endpoint's origin is not its own")
         }
         var moved = bare
         moved.tokenEndpoint = try EndpointURL("https://as.example/token")
-        #expect(moved.endpointsMoved(since: bare).map(\.name) == ["token endpoint"])
+        #expect(moved.endpointsChanged(since: bare).map(\.endpoint) == [.token])
     }
 
     @Test("M907: what protects a sign-in and is announced no longer is named, and what is new is not")
