@@ -198,7 +198,7 @@ extension CommandTests {
             let shown = try await command.run("services", "check", "robot")
             #expect(
                 shown.stdout.contains(
-                    "The server announced “DPoP”, and has ceased to since the sign-in of “robot”."), "\(shown)")
+                    "The server no longer announces “DPoP”, as it did when “robot” signed in."), "\(shown)")
         }
 
         @Test("a check of a service without known metadata says so")

@@ -27,12 +27,14 @@ struct ServiceSentence {
 
     /// The sentence about what has changed since an account's sign-in.
     private func text(of account: String) -> String {
-        let since = "since the sign-in of “\(quoted(account, limit: 200))”"
+        let signIn = "“\(quoted(account, limit: 200))” signed in"
         guard let published = comparison.published else {
-            return "The server announced “\(comparison.member)”, and has ceased to \(since)."
+            return "The server no longer announces “\(comparison.member)”, as it did when \(signIn)."
         }
-        let known = comparison.described ?? "none"
-        return "The server has moved its \(comparison.member) from \(known) to \(published) \(since)."
+        guard let known = comparison.described else {
+            return "The server has a new \(comparison.member) at \(published), which it did not have when \(signIn)."
+        }
+        return "The server has moved its \(comparison.member) from \(known) to \(published) since \(signIn)."
     }
 
     /// The member in the field's words.

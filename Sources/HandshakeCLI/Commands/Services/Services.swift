@@ -76,9 +76,14 @@ struct Services: ParsableCommand {
             commandName: "check",
             abstract: "Compare what is known of a service with what its server publishes.",
             discussion: """
-                Each line is a sentence about a member of the service's description that drifted, that cannot be compared because the \
-                server does not publish it, or that this version does not describe; with --json, one list for each kind. What was discovered counts as drifted when it is \
-                no longer published. So does what protected the sign-in of an account in the vault, and an endpoint that has another origin since then. The exit status is 4 when something drifted, and 5 when the metadata are another issuer's.
+                Each line describes one member of the service's description: it drifted, the server does not publish it, or this \
+                version does not describe it. With --json, each kind is a list.
+
+                A discovered value that is no longer published has drifted. The accounts in the vault are compared too: protection \
+                that the server announced at a sign-in and no longer does has drifted, and so has an endpoint that has moved to \
+                another origin or is new at one.
+
+                The exit status is 4 when something drifted, and 5 when the metadata name another issuer.
                 """)
 
         @Argument(help: "The service.")
@@ -139,8 +144,8 @@ struct Services: ParsableCommand {
             }
             if !signedIn.isEmpty {
                 problems.append(
-                    "\(title) protects sign-ins less than it did, or has moved: \(named(signedIn)). If its own documentation "
-                        + "agrees, sign in again.")
+                    "\(title) has changed since accounts signed in: \(named(signedIn)). If its own documentation confirms this, "
+                        + "sign in again.")
             }
             return problems
         }
