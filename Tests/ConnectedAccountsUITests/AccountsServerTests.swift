@@ -57,7 +57,7 @@ struct AccountsServerTests {
     }
 
     private func model(
-        _ transport: any Transport, page: @escaping @Sendable (String) async throws -> String = { $0 }
+        _ transport: any Transport, page: (@Sendable (String) async throws -> String)? = nil
     ) throws -> ConnectedAccountsModel {
         ConnectedAccountsModel(
             try AccountsServer(
@@ -309,6 +309,11 @@ struct AccountsServerTests {
         await model.finish("standard")
         #expect(transport.requests.first == "POST https://app.example/connect/standard/ticket")
         #expect(browser.pages.withLock { $0 } == [start + "&ticket=1300.a%20b"])
+        // An attacker can send a page that begins a session to another user, whom the start route has to ask.
+        let led = try self.model(transport) { start in "https://app.example/once?then=\(start)" }
+        led.connect("standard", through: browser)
+        await led.finish("standard")
+        #expect(browser.pages.withLock { $0.last } == "https://app.example/once?then=\(start)")
         // Without one the server asks the user on a page.
         for other in [(404, ""), (401, "{}"), (200, "[]"), (200, #"{"ticket":"\#(Self.tooLong.prefix(300))"}"#)] {
             answer.withLock { $0 = other }

@@ -12,7 +12,7 @@ public struct AccountsServer: Sendable {
     private let redirect: RedirectURI
     private let transport: any Transport
     private let fields: @Sendable () async throws -> HTTPFields
-    private let page: @Sendable (_ start: String) async throws -> String
+    private let page: (@Sendable (_ start: String) async throws -> String)?
 
     /// The maximum length of an answer in bytes.
     static let maximumAnswerLength = 256 << 10
@@ -29,7 +29,8 @@ public struct AccountsServer: Sendable {
     ///   - transport: how requests reach the network.
     ///   - page: the page that the browser opens to connect, at the same origin. It is given the address of the start route. An app
     ///     whose session the browser does not share asks its server for a single-use address here, which begins a session there
-    ///     and leads on to the start route. By default it is the start route itself.
+    ///     and redirects to the start route. The start route then asks the user first, because an attacker can send such an
+    ///     address to another user. Nil opens the start route itself, with a ticket, so that the user is not asked.
     ///   - fields: the fields of the user's session at the server, such as `Authorization`.
     ///     Throw ``ConnectedAccountsError/unavailable`` when the session cannot be read now; any other error means that
     ///     the user is logged out.
@@ -37,7 +38,7 @@ public struct AccountsServer: Sendable {
     public init(
         at address: String, redirect: String, security: TransportSecurity = .httpsOnly,
         transport: any Transport = .platform,
-        page: @escaping @Sendable (_ start: String) async throws -> String = { $0 },
+        page: (@Sendable (_ start: String) async throws -> String)? = nil,
         fields: @escaping @Sendable () async throws -> HTTPFields
     ) throws(ConnectedAccountsError) {
         do {
@@ -87,17 +88,21 @@ extension AccountsServer: AccountSource {
     func connect(_ service: String, through browser: some Browser) async -> ConnectedAccountsModel.Outcome? {
         do {
             guard Self.isName(service) else { return .connectFailed }
-            let ticket = try await ticket(of: service).map { "&ticket=" + PercentEncoding.query($0) } ?? ""
-            let start = try base.at(
-                target: "\(path)/\(service)/start?return_to="
-                    + PercentEncoding.query("\(path)/connected-accounts-return") + ticket)
-            let page = try EndpointURL(try await page(start.string), security: base.security, member: "page")
-            guard page.origin == base.origin, EndpointURL.isSafeToOpen(page.string) else { return .connectFailed }
+            let back = PercentEncoding.query("\(path)/connected-accounts-return")
+            let start = try base.at(target: "\(path)/\(service)/start?return_to=\(back)").string
+            let opened: String
+            if let page {
+                opened = try await page(start)
+            } else {
+                opened = start + (try await ticket(of: service))
+            }
+            let url = try EndpointURL(opened, security: base.security, member: "page")
+            guard url.origin == base.origin, EndpointURL.isSafeToOpen(url.string) else { return .connectFailed }
             let shown = SignInPage(
-                url: page.string, redirectURI: redirect, service: service, issuer: Issuer(originOf: base),
+                url: url.string, redirectURI: redirect, service: service, issuer: Issuer(originOf: base),
                 host: base.origin.authority)
-            guard let back = try await browser.show(shown) else { return .connectFailed }
-            return outcome(of: back)
+            guard let answer = try await browser.show(shown) else { return .connectFailed }
+            return outcome(of: answer)
         } catch HandshakeError.signInAbandoned, is CancellationError {
             return .cancelled
         } catch {
@@ -105,15 +110,16 @@ extension AccountsServer: AccountSource {
         }
     }
 
-    /// What lets the browser start the sign-in without asking the user. Nil where the server gives none.
-    private func ticket(of service: String) async throws -> String? {
+    /// What lets the start route begin the sign-in without asking the user, as the end of its query. Empty where the server gives none.
+    private func ticket(of service: String) async throws -> String {
         do {
-            let ticket = try await answer("/\(service)/ticket", posting: []).body?.object?["ticket"]?.string
-            return ticket.flatMap { $0.utf8.count <= 256 ? $0 : nil }
+            let answer = try await answer("/\(service)/ticket", posting: [])
+            guard let ticket = answer.body?.object?["ticket"]?.string, ticket.utf8.count <= 256 else { return "" }
+            return "&ticket=" + PercentEncoding.query(ticket)
         } catch let error as CancellationError {
             throw error
         } catch {
-            return nil
+            return ""
         }
     }
 
