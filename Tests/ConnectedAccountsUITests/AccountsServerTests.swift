@@ -315,12 +315,29 @@ struct AccountsServerTests {
         await led.finish("standard")
         #expect(browser.pages.withLock { $0.last } == "https://app.example/once?then=\(start)")
         // Without one the server asks the user on a page.
-        for other in [(404, ""), (401, "{}"), (200, "[]"), (200, #"{"ticket":"\#(Self.tooLong.prefix(300))"}"#)] {
+        for other in [(404, ""), (503, "{}"), (200, "[]"), (200, #"{"ticket":"\#(Self.tooLong.prefix(300))"}"#)] {
             answer.withLock { $0 = other }
             model.connect("standard", through: browser)
             await model.finish("standard")
             #expect(browser.pages.withLock { $0.last } == start)
         }
+    }
+
+    @Test("9.5: no browser is opened for a session that has ended, and the list says so")
+    func ended() async throws {
+        final class Shown: Browser {
+            let count = Mutex(0)
+            func show(_ page: SignInPage) async throws -> String? {
+                count.withLock { $0 += 1 }
+                return AccountsServerTests.redirect
+            }
+        }
+        let model = try model(Scripted { _ in Self.response(401, "{}") })
+        let browser = Shown()
+        model.connect("standard", through: browser)
+        await model.finish("standard")
+        #expect(browser.count.withLock { $0 } == 0)
+        #expect(model.failure == .loggedOut && model.outcomes["standard"] == nil)
     }
 
     @Test("what was said and asked of one user's account is not shown to the next user")

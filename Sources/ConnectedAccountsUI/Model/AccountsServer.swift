@@ -105,19 +105,26 @@ extension AccountsServer: AccountSource {
             return outcome(of: answer)
         } catch HandshakeError.signInAbandoned, is CancellationError {
             return .cancelled
+        } catch ConnectedAccountsError.loggedOut {
+            // The list says it.
+            return nil
         } catch {
             return .connectFailed
         }
     }
 
     /// What lets the start route begin the sign-in without asking the user, as the end of its query. Empty where the server gives none.
+    ///
+    /// - Throws: ``ConnectedAccountsError/loggedOut``, so that no browser opens for a session that has ended; `CancellationError`.
     private func ticket(of service: String) async throws -> String {
         do {
-            let answer = try await answer("/\(service)/ticket", posting: [])
+            let answer = try await answer("/\(service)/ticket", posting: [], within: .seconds(5))
             guard let ticket = answer.body?.object?["ticket"]?.string, ticket.utf8.count <= 256 else { return "" }
             return "&ticket=" + PercentEncoding.query(ticket)
         } catch let error as CancellationError {
             throw error
+        } catch ConnectedAccountsError.loggedOut {
+            throw ConnectedAccountsError.loggedOut
         } catch {
             return ""
         }
