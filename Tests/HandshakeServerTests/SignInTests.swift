@@ -272,9 +272,11 @@ struct SignInTests {
         #expect(try await ticket([:]).status == 401)
         #expect(try await ticket(["Cookie": "user=ada", "Origin": "https://evil.example"]).status == 403)
         let target = "/standard/start?return_to=/page&ticket="
-        let later = "1301\(text.dropFirst(4))"
+        let (earlier, later) = ("1299\(text.dropFirst(4))", "1301\(text.dropFirst(4))")
         #expect(text.hasPrefix("1300."))
-        for (ticket, user) in [(text, "alan"), (text + "x", "ada"), (later, "ada"), ("1300.", "ada"), ("", "ada")] {
+        for (ticket, user) in [
+            (text, "alan"), (text + "x", "ada"), (earlier, "ada"), (later, "ada"), ("1300.", "ada"), ("", "ada"),
+        ] {
             let asked = try await scene.open(target + ticket, from: "none", as: user)
             #expect(asked.status == 200, "\(ticket) \(user)")
             #expect(try await scene.hasBegunNothing(asked), "\(ticket) \(user)")
@@ -289,6 +291,14 @@ struct SignInTests {
         now.withLock { $0 = 990 }
         #expect(try await scene.open(target + text, from: "none").status == 303, "the clocks of two machines differ")
         await scene.stop()
+    }
+
+    @Test("9.5: a ticket is for one service")
+    func ticketOfAnotherService() async throws {
+        let tokens = AntiForgeryTokens(vault: MemoryVault(), random: .system)
+        let ticket = try await tokens.ticket(of: "ada", for: "other", now: 1_000)
+        #expect(try await tokens.isTicket(ticket, of: "ada", for: "other", now: 1_000))
+        #expect(try await !tokens.isTicket(ticket, of: "ada", for: "standard", now: 1_000))
     }
 
     @Test("concurrent answers have the same form token, from any process, for one user only")
