@@ -225,6 +225,23 @@ struct SignInTests {
         await scene.stop()
     }
 
+    @Test("9.5: a picture, a frame or a script of the app's own pages begins no sign-in; what the user opens does")
+    func destinations() async throws {
+        let scene = try await scene()
+        func start(_ destination: String) async throws -> WireClient.Answer {
+            try await scene.wire.send(
+                "GET", "/standard/start",
+                headers: ["Cookie": "user=ada", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": destination])
+        }
+        for destination in ["image", "iframe", "script", "empty"] {
+            let asked = try await start(destination)
+            #expect(asked.status == 200 && asked.text.contains("<form"), "\(destination)")
+            #expect(try await scene.hasBegunNothing(asked), "\(destination)")
+        }
+        #expect(try await start("document").status == 303)
+        await scene.stop()
+    }
+
     @Test("9.5: the form counts with the user's own token, from this origin, and leads to paths of the app alone")
     func formForged() async throws {
         let scene = try await scene()

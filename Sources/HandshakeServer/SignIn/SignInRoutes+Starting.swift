@@ -51,6 +51,8 @@ extension SignInRoutes {
 
     /// Whether a page of the app's own has led here, as the browser says, or the app has opened the browser with a ticket.
     private func isOfApp(_ request: Request, _ visitor: Visitor) async throws -> Bool {
+        // A picture in a comment, say, is no act of the user. Browsers released before 2023 do not say what they load.
+        guard [nil, "document"].contains(request.headers[.secFetchDest]) else { return false }
         if request.headers[.secFetchSite] == "same-origin" { return true }
         guard let ticket = request.uri.queryParameters["ticket"] else { return false }
         return try await tokens.isTicket(String(ticket), of: visitor.user, for: visitor.service.name, now: time.now())
