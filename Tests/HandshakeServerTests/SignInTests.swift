@@ -207,6 +207,8 @@ struct SignInTests {
         #expect(asked.text.contains(#"<form method="post" action="start">"#))
         let policy = asked["Content-Security-Policy"] ?? ""
         #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+        // A service may redirect to an app's private scheme, which `form-action *` would not let the form lead to.
+        #expect(!policy.contains("form-action"))
         // Otherwise browsers would send the form with `Origin: null`.
         #expect(asked["Referrer-Policy"] == "same-origin" && asked["Cache-Control"] == "no-store")
         let token = try #require(asked.text.firstMatch(of: /name="token" value="([^"]+)"/)).1

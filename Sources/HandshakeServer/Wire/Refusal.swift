@@ -105,12 +105,13 @@ extension Response {
 
     /// A page that loads nothing, is not cached, and has a form for this server.
     ///
-    /// The form may lead on to any other site: some browsers hold its redirects, and theirs, against `form-action` too. Its own
-    /// server alone sees where it comes from, as ``SiteCheck`` needs it.
+    /// Without `form-action`: some browsers hold the redirects of a form against it too, and these lead on to any other site, or to an
+    /// app by its private scheme, which no source expression but the scheme's own allows. Its own server sees where the form comes
+    /// from, as ``SiteCheck`` needs it.
     static func formPage(_ html: String, styleHash: String, status: HTTPResponse.Status = .ok) -> Response {
         var response = page(html, styleHash: styleHash, status: status)
         response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; img-src data:; style-src '\(styleHash)'; base-uri 'none'; form-action *; frame-ancestors 'none'"
+            "default-src 'none'; img-src data:; style-src '\(styleHash)'; base-uri 'none'; frame-ancestors 'none'"
         response.headers[.referrerPolicy] = "same-origin"
         return response
     }
