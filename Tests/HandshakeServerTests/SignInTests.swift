@@ -210,7 +210,8 @@ struct SignInTests {
         // A service may redirect to an app's private scheme, which `form-action *` would not let the form lead to.
         #expect(!policy.contains("form-action"))
         // Otherwise browsers would send the form with `Origin: null`.
-        #expect(asked["Referrer-Policy"] == "same-origin" && asked["Cache-Control"] == "no-store")
+        #expect(asked["Referrer-Policy"] == "strict-origin" && asked["Cache-Control"] == "no-store")
+        #expect(asked.text.contains(#"<meta name="referrer" content="strict-origin">"#))
         let token = try #require(asked.text.firstMatch(of: /name="token" value="([^"]+)"/)).1
         #expect(asked.text.contains(#"name="return_to" value="/page&amp;a""#))
         let body = "token=\(token)&return_to=%2Fpage%26a"

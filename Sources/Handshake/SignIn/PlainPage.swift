@@ -8,12 +8,16 @@ import Foundation
 
 /// The frame of a page that loads nothing and has one style sheet of its own.
 package enum PlainPage {
+    /// The referrer policy of a page with a form: the origin alone, because the page's URL may have a code or a ticket.
+    ///
+    /// Without a referrer browsers would send the form with `Origin: null`, as a page of another site does (Fetch, section 3.2).
+    package static let formReferrerPolicy = "strict-origin"
+
     /// The page.
     ///
     /// - Parameters:
     ///   - main: the content, as HTML.
-    ///   - hasForm: whether a form of the page is posted to its own server. Without a referrer browsers would send that with
-    ///     `Origin: null`, as a page of another site does (Fetch, section 3.2).
+    ///   - hasForm: whether a form of the page is posted to its own server, which needs ``formReferrerPolicy``.
     package static func html(
         title: String, language: String, style: String, main: String, hasForm: Bool = false
     ) -> String {
@@ -23,7 +27,7 @@ package enum PlainPage {
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="referrer" content="\(hasForm ? "same-origin" : "no-referrer")">
+        <meta name="referrer" content="\(hasForm ? formReferrerPolicy : "no-referrer")">
         <title>\(escaped(title))</title>
         <link rel="icon" href="data:,">
         <style>\(style)</style>

@@ -112,7 +112,7 @@ extension Response {
         var response = page(html, styleHash: styleHash, status: status)
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; img-src data:; style-src '\(styleHash)'; base-uri 'none'; frame-ancestors 'none'"
-        response.headers[.referrerPolicy] = "same-origin"
+        response.headers[.referrerPolicy] = PlainPage.formReferrerPolicy
         return response
     }
 

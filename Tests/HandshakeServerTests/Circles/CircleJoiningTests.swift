@@ -761,8 +761,8 @@ struct CircleJoiningTests {
             let asked = try await CircleBrowser(world).approve(target, as: "ada@example.test")
             for page in [first, asked] {
                 #expect(page.status == 200 && page.text.contains("<form method=\"post\""))
-                #expect(page["Referrer-Policy"] == "same-origin")
-                #expect(page.text.contains(#"<meta name="referrer" content="same-origin">"#))
+                #expect(page["Referrer-Policy"] == "strict-origin")
+                #expect(page.text.contains(#"<meta name="referrer" content="strict-origin">"#))
             }
         }
     }
