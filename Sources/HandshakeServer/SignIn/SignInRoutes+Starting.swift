@@ -40,7 +40,9 @@ extension SignInRoutes {
         if try await isOfApp(request, visitor) { return try await start(request, visitor, returningTo: page) }
         guard !request.asksForJSON else {
             throw RequestRefusal(
-                .forbidden, "unconfirmed", "Post the token of the service here, or open this from a page of the app")
+                .forbidden, "unconfirmed",
+                "This request did not come from a page of the app. POST the anti-forgery token from GET :service to this "
+                    + "address.")
         }
         let token = try await tokens.token(of: visitor.user, for: visitor.service.name)
         let asking = ConnectPage(
