@@ -261,6 +261,11 @@ struct SignInTests {
             #expect(answer.status == status, "\(body) \(headers)")
             #expect(try await scene.hasBegunNothing(answer), "\(body) \(headers)")
         }
+        // The user of the browser has changed since the page was opened.
+        let changed = try await scene.post("token=\(other)", ["Accept": "text/html", "Accept-Language": "en"])
+        #expect(changed.status == 403 && changed.text.contains("You are logged in as another user now"))
+        let bare = try await scene.post("return_to=/", ["Accept": "text/html", "Accept-Language": "en"])
+        #expect(bare.status == 403 && !bare.text.contains("another user"))
         #expect(try await scene.post("token=\(token)", ["Cookie": ""]).status == 401)
         #expect(try await scene.post("token=\(token)").status == 303)
         await scene.stop()

@@ -30,6 +30,13 @@ package struct ResultPage: Sendable {
             language: language)
     }
 
+    /// The form was another user's, who was logged in to the app when it was opened.
+    package static func otherUser(language: Language) -> ResultPage {
+        ResultPage(
+            title: Words.pageOtherUserTitle.text(in: language), text: Words.pageOtherUserText.text(in: language),
+            mark: "?", language: language)
+    }
+
     /// The user is signed out of this app.
     ///
     /// - Parameter service: the service that has confirmed that its own session has ended; nil says nothing of it.

@@ -22,6 +22,8 @@ enum Words: String, Sendable, CaseIterable {
     case pageConnectButton = "page_connect_button"
     case pageLogInTitle = "page_log_in_title"
     case pageLogInText = "page_log_in_text"
+    case pageOtherUserTitle = "page_other_user_title"
+    case pageOtherUserText = "page_other_user_text"
     case pageLaterTitle = "page_later_title"
     case pageLaterText = "page_later_text"
     case signOutPrompt = "sign_out_prompt"

@@ -22,9 +22,11 @@ struct AntiForgeryTokens: Sendable {
 
     /// Checks the token that a page has sent.
     ///
-    /// - Throws: ``RequestRefusal/staleToken`` for another one; ``VaultError``, `CancellationError`.
-    func check(_ given: String, of user: String, for service: String) async throws {
-        guard try await token(of: user, for: service).matches(Secret(given)) else { throw RequestRefusal.staleToken }
+    /// - Throws: the refusal for another one; ``VaultError``, `CancellationError`.
+    func check(
+        _ given: String, of user: String, for service: String, otherwise refusal: RequestRefusal = .staleToken
+    ) async throws {
+        guard try await token(of: user, for: service).matches(Secret(given)) else { throw refusal }
     }
 
     /// How long a ticket counts, in seconds: the system may ask the user before it opens a browser for an app.

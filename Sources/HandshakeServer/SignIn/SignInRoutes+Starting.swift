@@ -64,7 +64,9 @@ extension SignInRoutes {
     private func confirmed(_ request: Request, _ visitor: Visitor) async throws -> Response {
         let form = try await reader.content(
             of: request, type: "application/x-www-form-urlencoded", limit: Self.maximumFormLength)
-        try await tokens.check(Self.field("token", of: form) ?? "", of: visitor.user, for: visitor.service.name)
+        let token = Self.field("token", of: form) ?? ""
+        try await tokens.check(
+            token, of: visitor.user, for: visitor.service.name, otherwise: token.isEmpty ? .staleToken : .otherUser)
         return try await start(request, visitor, returningTo: Self.returnPage(Self.field("return_to", of: form)))
     }
 

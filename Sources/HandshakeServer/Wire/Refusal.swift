@@ -40,6 +40,9 @@ struct RequestRefusal: Error, Sendable, Equatable {
         .unauthorized, "unauthorized", "No user is signed in to this app", challenge: "Session")
     static let staleToken = RequestRefusal(
         .forbidden, "stale_token", "The page is older than the session; fetch the state again")
+    /// A form of a page that another user of the browser had opened.
+    static let otherUser = RequestRefusal(
+        .forbidden, "stale_token", "You are logged in as another user now; start again in the app")
     static let crossSite = RequestRefusal(.forbidden, "cross_site", "The request comes from another site")
     static let busy = RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5)
     static let internalError = RequestRefusal(.internalServerError, "internal", "Internal server error")
@@ -56,6 +59,7 @@ struct RequestRefusal: Error, Sendable, Equatable {
         guard !request.asksForJSON else { return response }
         let page: ResultPage =
             switch status.kind {
+            case .clientError where self == .otherUser: .otherUser(language: request.language)
             case .clientError where status == .unauthorized: .logIn(language: request.language)
             case .clientError where status != .tooManyRequests: .notForYou(language: request.language)
             default: .later(language: request.language)
