@@ -35,8 +35,8 @@ import Foundation
 /// | `GET connected-accounts-return` | redirects the browser to the app, after a sign-in that the app has begun (`AccountsServer`) |
 ///
 /// The members of an account are `service`, `name`, `state` (as of ``SignInRoutes``), `user`, `is_name_available`,
-/// `last_use` (seconds since 1970) and `token`, the anti-forgery token for `POST :service/disconnect`. Only pages of the
-/// app's own origin get them, and only the accounts of the session's user.
+/// `last_use` (seconds since 1970) and `token`, the anti-forgery token for `POST :service/start` and
+/// `POST :service/disconnect`. Only pages of the app's own origin get them, and only the accounts of the session's user.
 public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
     private let pages: OwnPages<Context>

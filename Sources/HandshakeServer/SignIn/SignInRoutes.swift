@@ -15,7 +15,7 @@ import Foundation
 ///
 /// | route | does |
 /// |---|---|
-/// | `GET :service` | `{"connected", "state", "token"}`: the account's state, and the anti-forgery token for disconnecting |
+/// | `GET :service` | `{"connected", "state", "token"}`: the account's state, and the anti-forgery token for starting sign-ins and disconnecting |
 /// | `GET :service/start?return_to=/PATH` | redirects the browser to the service, from the app's own pages; otherwise asks first |
 /// | `POST :service/start` | the form of that question, with `token` and `return_to`: redirects the browser to the service |
 /// | `POST :service/ticket` | `{"ticket"}`: for an app that opens a browser at `start?return_to=/PATH&ticket=TICKET` |
