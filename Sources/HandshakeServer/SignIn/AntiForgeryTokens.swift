@@ -29,11 +29,10 @@ struct AntiForgeryTokens: Sendable {
         guard try await token(of: user, for: service).matches(Secret(given)) else { throw refusal }
     }
 
-    /// How long a ticket counts, in seconds: the system may ask the user before it opens a browser for an app.
+    /// How long a ticket is valid, in seconds: the system may ask the user before it opens a browser for an app.
     static let ticketLifetime = 300.0
 
-    /// Proof, in an address, that the app wants a sign-in of its user to start. It begins nothing for another user, who may find
-    /// the address in a browser, so that it need not be remembered whether it was used.
+    /// Proof, in an address, that the app wants a sign-in of its user to start. Reusable until it expires; valid for this user only.
     ///
     /// - Throws: ``VaultError``, `CancellationError`.
     func ticket(of user: String, for service: String, now: Double) async throws -> String {

@@ -33,9 +33,10 @@ import Foundation
 /// errors appear as a page, or as JSON where `Accept` asks for it.
 ///
 /// A sign-in starts from a link or a form of the app's own pages. Links from other sites are refused. Where a browser does not
-/// say what led there, as for a link in a message, and in browsers of before 2023, a page asks the user, and stores nothing.
-/// A native app whose user is known by the same session asks for a ticket, and opens the browser with it: the ticket counts for
-/// five minutes, for this user and this service.
+/// say what led there, as for a link in a message, and in browsers released before 2023, a page asks the user, and stores
+/// nothing. The page also appears where the address is loaded as anything but a page, such as a picture. A native app whose
+/// user is known by the same session asks for a ticket, and opens the browser with it: the ticket is valid for five minutes,
+/// for this user and this service.
 ///
 /// Browsers send no `Lax` cookie with a form that another site's page posts, so a posted response decides nothing: the browser
 /// is redirected to the `GET` with it, and brings its cookies there. What that checks is the same in each mode. Anything but

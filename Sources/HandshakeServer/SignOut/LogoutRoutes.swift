@@ -179,7 +179,7 @@ public struct LogoutRoutes<Context: RequestContext>: Sendable {
     ///
     /// `iss` and `sid` come together or not at all.
     private func isForSession(_ request: Request, _ context: Context, _ service: Service) async throws -> Bool {
-        // Browsers of before 2023 do not say it.
+        // Browsers released before 2023 do not say it.
         if let use = request.headers[.secFetchDest], !["iframe", "frame"].contains(use) { return false }
         let parameters = request.uri.queryParameters
         let issuers = parameters[values: "iss"].map { String($0) }
