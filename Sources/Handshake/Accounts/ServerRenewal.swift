@@ -92,6 +92,18 @@ enum AuthenticatingEndpoint: String, Sendable, CaseIterable {
         }
     }
 
+    /// The name of its alias for clients with a certificate (RFC 8705, section 5).
+    fileprivate var alias: String {
+        switch self {
+        case .token: "token_endpoint"
+        case .revocation: "revocation_endpoint"
+        case .introspection: "introspection_endpoint"
+        case .pushedAuthorization: "pushed_authorization_request_endpoint"
+        case .deviceAuthorization: "device_authorization_endpoint"
+        case .backchannelAuthentication: "backchannel_authentication_endpoint"
+        }
+    }
+
     /// Its origin at a server; nil where the server does not have it.
     fileprivate func origin(at server: AuthorizationServerMetadata) -> Origin? {
         guard let member else { return (server.refreshEndpoint ?? server.tokenEndpoint).origin }
@@ -135,14 +147,15 @@ extension AuthorizationServerMetadata {
         }
     }
 
-    /// This server with the changed endpoints as they were before.
-    fileprivate func keeping(
+    /// This server with the changed endpoints, and their aliases, as they were before; the token endpoint is its own.
+    func keeping(
         _ changed: [ChangedEndpoint], of before: AuthorizationServerMetadata
     ) -> AuthorizationServerMetadata {
         var server = self
         for change in changed {
             guard let member = change.endpoint.member else { continue }
             server[keyPath: member] = before[keyPath: member]
+            server.mutualTLSAliases[change.endpoint.alias] = before.mutualTLSAliases[change.endpoint.alias]
         }
         return server
     }

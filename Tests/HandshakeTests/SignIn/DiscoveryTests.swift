@@ -338,6 +338,23 @@ struct DiscoveryTests {
         #expect(moved.endpointsChanged(since: bare).map(\.endpoint) == [.token])
     }
 
+    @Test("M907: an endpoint that stays where it was is replaced by no alias either, for clients with a certificate")
+    func keptAliases() throws {
+        var before = AuthorizationServerMetadata(
+            issuer: try Issuer("https://as.example"), tokenEndpoint: try EndpointURL("https://as.example/token"))
+        before.revocationEndpoint = try EndpointURL("https://as.example/revoke")
+        var after = before
+        let (revocation, introspection) = (
+            try EndpointURL("https://new.example/revoke"), try EndpointURL("https://new.example/introspect")
+        )
+        after.mutualTLSAliases = ["revocation_endpoint": revocation, "introspection_endpoint": introspection]
+        after = after.withMutualTLSAliases
+        let changed = after.endpointsChanged(since: before)
+        #expect(changed.map(\.endpoint) == [.revocation, .introspection])
+        let kept = after.keeping(changed, of: before).withMutualTLSAliases
+        #expect(kept.revocationEndpoint == before.revocationEndpoint && kept.introspectionEndpoint == nil)
+    }
+
     @Test("M907: what protects a sign-in and is announced no longer is named, and what is new is not")
     func lost() throws {
         var before = AuthorizationServerMetadata(
