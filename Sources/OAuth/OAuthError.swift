@@ -135,7 +135,7 @@ public struct Refusal: Error, Sendable, Hashable {
         case key = "key_not_found"
         /// The signed text names a key (`kid`) that the key set does not have.
         case unknownKey = "key_unknown"
-        /// The signature is by none of the first 16 keys that fit it, and the server publishes more that fit.
+        /// More than 16 keys fit the signature, and it is by none of the first 16.
         case tooManyKeys = "too_many_keys"
 
         /// Whether the server may have published new keys since (`oauth-security.md` D6). If so, fetch the key set

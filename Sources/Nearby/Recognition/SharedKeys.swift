@@ -28,9 +28,9 @@ extension RollingKeys {
         /// How many days they cover.
         public var count: Int { keys.count }
 
-        /// A short form of the identity that signs the keys, in eight groups of four hexadecimal digits; nil where nothing signs them.
+        /// A short form of the identity that signs the keys; nil where nothing signs them.
         ///
-        /// A file does not show who made it. Two people who compare this by voice, or in person, know that the file is the other one's.
+        /// It has eight groups of four hexadecimal digits. A file does not show who made it. Two people who compare this by voice, or in person, know that the file is the other one's.
         public var fingerprint: String? {
             guard let identity, let point = Beacons.Hexadecimal.decode(identity.utf8) else { return nil }
             let digest = SHA256.hash(data: Array("SH2 fingerprint\0".utf8) + point)

@@ -9,7 +9,7 @@ import Testing
 @testable import Handshake
 
 /// A server that echoes what belongs to another one (RFC 9700, section 4.4; `any-server.md` 9).
-@Suite("A hostile server beside an honest one", .heavy)
+@Suite("A hostile server beside an honest one", .heavy, .ownThreads)
 struct HostileNeighbourTests {
     private static let evil = "https://evil.example"
     private static let evilRedirect = "com.example.app:/evil"
