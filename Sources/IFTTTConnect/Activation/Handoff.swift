@@ -149,8 +149,8 @@ extension ConnectActivation {
     /// Handles the redirect of an attempt that the user has cancelled here and finished at the service, once; nil for any other.
     ///
     /// The connection is on, so it is fetched and shown, or the failure is. It completes an attempt that the user has started
-    /// since; one whose user is at the service goes on instead, and its own redirect counts. Where the user is turning the
-    /// connection off, that goes on.
+    /// since; one whose user is at the service goes on instead, and its own redirect counts. After the lifetime of the cancelled
+    /// attempt it completes none. Where the user is turning the connection off, that goes on.
     mutating func finishedAfterCancel(_ redirect: ActivationRedirect, at time: Double) -> [Effect]? {
         guard case .complete(let token) = redirect.nextStep, let returned = redirect.state, attempt?.isAway != true,
             let index = cancelledAttempts?.firstIndex(where: { $0.state.matches(returned) }),
@@ -164,12 +164,15 @@ extension ConnectActivation {
         case .initial, .disconnected, .enteringEmail, .verifying, .creatingAccount, .goingToService, .connecting: break
         case .idle, .loading, .loadingFailed, .confirmingDisconnection, .undoableDisconnection, .unavailable: return []
         }
+        let isExpired = time >= cancelled.startedAt + configuration.attemptLifetime
+        // What is not believed does not end the attempt that the user has started since.
+        if isExpired, attempt != nil { return [] }
         let effects = endDeadline()
         abandonEnabling()
         attempt = nil
         awaited = nil
         failure = nil
-        guard time < cancelled.startedAt + configuration.attemptLifetime else {
+        guard !isExpired else {
             return effects + fail(.attemptExpired, to: restingState) + [.fetch(ask(.refresh))]
         }
         return effects + completed(token)

@@ -218,6 +218,19 @@ struct InterruptionTests {
         #expect(player.activation.state == .connected && player.storedTokens == ["late"])
     }
 
+    @Test("F043: what is finished after the lifetime of a cancelled attempt leaves the one that follows")
+    func finishedTooLateAtEmail() throws {
+        var player = try shown()
+        let redirect = try cancelledAway(&player)
+        player.connect(at: 1002)
+        player.open(redirect, at: 1000 + 3600)
+        #expect(player.activation.state == .enteringEmail(.init("ada@example.com")) && player.refusals.isEmpty)
+        #expect(player.activation.failure == nil && player.storedTokens.isEmpty && player.outcomes == [.cancelled])
+        player.play(.confirmEmail("ada@example.com"))
+        try player.comeBack(at: 1000 + 3601)
+        #expect(player.activation.state == .connected && player.storedTokens == ["t1"])
+    }
+
     @Test("F043, W9: of an attempt that was cancelled nothing counts while the user is at the service with another one")
     func finishedWhileAway() throws {
         var player = try shown()
