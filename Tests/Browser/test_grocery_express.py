@@ -499,6 +499,7 @@ def test_with_ifttt_down_the_configuration_says_so_and_keeps_what_was_typed(shop
     look(page, "configure-silent") if rule == "status 503" else None
     faults(shop)
     page.get_by_role("link", name="Try again").click()
+    expect(title).to_be_visible()
     for field in page.locator("select").all():
         field.select_option(index=1)
     title.fill("Watered <twice>")
