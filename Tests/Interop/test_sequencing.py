@@ -290,7 +290,8 @@ def starts(genome: StandIn) -> list[dict[str, Any]]:
 
 
 def test_a_start_without_an_answer_names_no_command_that_starts_it_a_second_time(ada: Handshake, genome: StandIn) -> None:
-    genome.fault("/v2/StartApp => delay 30", "/v2/StartAppBatch => delay 30")
+    # A command that waited for the answer would not end in a test's time.
+    genome.fault("/v2/StartApp => delay 600", "/v2/StartAppBatch => delay 600")
     for words in (["chain", "Chain902"], ["chains", "Chain902", "Chain9"]):
         done = ada.run_into_timeout("sequencing", *words, "--file", "227001", counting=lambda: len(starts(genome)))
         started = "it" if words[0] == "chain" else "them"
@@ -825,7 +826,7 @@ def test_files_of_which_one_is_an_import_s_own_are_told_when_a_later_look_fails(
 
 
 def test_a_timeout_after_an_import_was_sent_names_no_command_that_starts_another(ada: Handshake, genome: StandIn) -> None:
-    genome.fault("/23andMe/Download => delay 30")
+    genome.fault("/23andMe/Download => delay 600")
     done = ada.run_into_timeout("sequencing", "import", "23andme", "--json", stdin=f"started\n{PASSWORD}\n",
                                 counting=lambda: len(genome.requests("/23andMe/Download")))
     refused(done, 6, "import_unfinished")
