@@ -64,7 +64,7 @@ struct ConfigurationPage {
             </form>
             """)
 
-    /// What stands in place of the form while IFTTT does not answer. It keeps what was typed.
+    /// What stands in place of the form while IFTTT does not answer. It keeps what was typed, and whether a place is searched.
     private static let notice = try? MustacheTemplate(
         string: """
             <p class="problem" role="alert">{{problem}}</p>
@@ -72,7 +72,7 @@ struct ConfigurationPage {
             <form method="post" action="/connections/{{id}}/configure">
             <input type="hidden" name="form_token" value="{{token}}">
             {{#fields}}<input type="hidden" name="{{name}}" value="{{value}}">{{/fields}}
-            <p class="ways"><button>Save again</button> <a href="/connections/{{id}}">Back without saving</a></p>
+            <p class="ways"><button>{{again}}</button> <a href="/connections/{{id}}">Back without saving</a></p>
             </form>
             {{/typed}}
             {{^typed}}
@@ -81,8 +81,11 @@ struct ConfigurationPage {
             """)
 
     static func renderNotice(_ id: ConnectionID, _ entry: Entry, token: String) -> String? {
-        let typed = entry.fields.filter { $0.key != "form_token" && $0.key != "find" }.sorted { $0.key < $1.key }
+        let isSearching = entry.searched != nil
+        let typed = entry.fields.filter { $0.key != "form_token" && (isSearching || $0.key != "find") }
+            .sorted { $0.key < $1.key }
         var content: [String: Any] = ["id": id.rawValue, "token": token, "problem": entry.problem ?? ""]
+        content["again"] = isSearching ? "Search again" : "Save again"
         // The first saving of a connection without questions has no field either.
         if !entry.fields.isEmpty {
             content["typed"] = "yes"

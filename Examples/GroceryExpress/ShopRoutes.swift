@@ -119,7 +119,8 @@ struct ShopRoutes: Sendable {
             return pages.configuration(id, found, visit, entry)
         } catch {
             var entry = entry
-            entry.problem = entry.problem ?? Self.words(for: error, isSaving: !entry.fields.isEmpty)
+            let isSaving = !entry.fields.isEmpty && entry.searched == nil
+            entry.problem = entry.problem ?? Self.words(for: error, isSaving: isSaving)
             return pages.configuration(id, nil, visit, entry)
         }
     }

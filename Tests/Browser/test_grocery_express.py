@@ -513,6 +513,20 @@ def test_with_ifttt_down_the_configuration_says_so_and_keeps_what_was_typed(shop
     expect(title).to_have_value("Watered <twice>")
 
 
+def test_with_ifttt_down_a_search_is_offered_again_and_saves_nothing(shop: Shop, page: Page) -> None:
+    connected(page, shop, AREAS)
+    page.goto(f"{shop.origin}/connections/{AREAS}/configure")
+    leaving = page.get_by_role("group", name="You leave an area")
+    leaving.get_by_label("Search for a place").fill("kyoto")
+    faults(shop, f"ifttt GET /v2/connections/{AREAS} => status 503")
+    leaving.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("alert")).to_have_text("IFTTT does not answer just now. Try again in a moment.")
+    faults(shop)
+    page.get_by_role("button", name="Search again").click()
+    expect(leaving.get_by_role("status")).to_contain_text("Nishiki Market, Kyoto")
+    expect(leaving.get_by_label("Latitude in degrees")).to_have_value("35.005")
+
+
 def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, page: Page) -> None:
     hand = Hand(page, "pointer")
     told: list[str] = []
