@@ -145,6 +145,7 @@ final class Companion {
                 let summary = try await attempt.finish().summary()
                 return "You are in \(summary.circle) as \(summary.name)."
             }
+            await refreshVisibilities()
         }
     }
 
@@ -263,6 +264,18 @@ final class Companion {
     /// Reads the circles again: after a failure they say why.
     func refresh() async {
         guard let vault = try? await open() else { return }
+        await readCircles(in: vault)
+    }
+
+    /// Reads the circles again, then asks their servers what they show of the user: until a server has said it, the settings cannot
+    /// be changed, and another device may have changed them.
+    func refreshVisibilities() async {
+        await refresh()
+        guard let vault = try? await open() else { return }
+        for circle in (try? await JoinedCircle.all(in: environment(vault))) ?? [] {
+            // A server that cannot be reached is asked when the screen is opened again.
+            _ = try? await circle.refreshVisibility()
+        }
         await readCircles(in: vault)
     }
 

@@ -22,7 +22,7 @@ struct SettingsScreen: View {
             Button("Forget everything", role: .destructive) { isForgetting = true }
         }
         .navigationTitle("Circles and settings")
-        .task { await companion.refresh() }
+        .task { await companion.refreshVisibilities() }
         .sheet(isPresented: isPageOpen) { if let joining = companion.joining { JoiningPage(joining: joining) } }
         .alert("Forget everyone, every circle and your identity?", isPresented: $isForgetting) {
             Button("Forget everything", role: .destructive) { Task { await companion.forgetEverything() } }
