@@ -168,18 +168,35 @@ final class Companion {
     }
 
     /// Changes what the members of a circle see of the user, and what this device takes of them.
-    func set(_ decision: JoinedCircle.VisibilityChange, in circle: JoinedCircle.Summary) async {
-        await change(circle) { circle in
+    func set(_ decision: JoinedCircle.VisibilityChange, in summary: JoinedCircle.Summary) async {
+        await change(summary) { circle in
             // First on this device, so that the screen shows it without waiting for the server.
             try await circle.change(decision, tellingNow: false)
+            if decision.othersPhotos == false { photos = [:] }
             await refresh()
             let delivery = try await circle.change(JoinedCircle.VisibilityChange())
             await refresh()
-            switch delivery {
-            case .delivered: return "Changed. Members' devices notice within six hours."
-            case .pending: return "Changed on this device. The circle's server learns of it once it can be reached."
-            case .signedOut: return "Changed on this device. The circle's server learns of it when you join again."
-            }
+            return Self.words(for: decision, delivery, isPaused: summary.isPaused)
+        }
+    }
+
+    /// What has changed. Members notice nothing of what this device fetches, nor during a pause whether the user takes waves.
+    private static func words(
+        for decision: JoinedCircle.VisibilityChange, _ delivery: JoinedCircle.Delivery, isPaused: Bool
+    ) -> String {
+        if let isFetching = decision.othersPhotos {
+            return isFetching
+                ? "The photos of the others come with the next synchronisation."
+                : "The photos of the others are removed from this device, and not fetched any more."
+        }
+        let isUnnoticed = isPaused && decision.waves != nil
+        let after = isUnnoticed && decision.waves == true ? " Members can wave at you when the pause is over." : ""
+        switch delivery {
+        case .delivered: return "Changed." + (isUnnoticed ? after : " Members' devices notice within six hours.")
+        case .pending:
+            return "Changed on this device. The circle's server learns of it once it can be reached." + after
+        case .signedOut:
+            return "Changed on this device. The circle's server learns of it when you join again." + after
         }
     }
 
