@@ -121,7 +121,7 @@ extension BlueZFacts {
     }
 
     /// What BlueZ tells no program: its `AddressType` is that of the identity, and not of what is sent.
-    private static let kind = "; BlueZ does not tell whether that is public or random"
+    private static let kind = "; BlueZ does not tell whether the address is public or random"
 
     /// While any set advertises, the kernel postpones the change of a controller's only random address (circles dossier 2). Where
     /// each set has one of its own, the user's own watch and other programs change nothing. BlueZ does not tell whose a set is.

@@ -90,7 +90,7 @@ struct RadioDiagnosisTests {
         facts.adapters[0].hasSeparateAddresses = true
         let separate = try #require(RadioDiagnosis(facts).findings.first { $0.topic == .address })
         #expect(separate.verdict == .good)
-        #expect(separate.text.contains("BlueZ does not tell whether that is public or random"))
+        #expect(separate.text.contains("BlueZ does not tell whether the address is public or random"))
     }
 
     @Test("a version that cannot be told is unknown, not wrong")

@@ -53,7 +53,7 @@ struct LogScreen: View {
 
     var body: some View {
         List {
-            if meetings.isEmpty { Text("The log has no one of the last 30 days.") }
+            if meetings.isEmpty { Text("You have met no one in the last 30 days.") }
             ForEach(meetings, id: \.self) { meeting in
                 VStack(alignment: .leading) {
                     Text(meeting.title)

@@ -43,7 +43,7 @@ struct NearbyShare: AsyncParsableCommand {
         }
         Output.result(String(decoding: try JSONEncoder().encode(shared), as: UTF8.self))
         if let fingerprint = shared.fingerprint {
-            Output.note("Your fingerprint, which your friend must see too: \(fingerprint)")
+            Output.note("Your fingerprint: \(fingerprint). `befriend` must show your friend the same one.")
         }
     }
 }
@@ -88,7 +88,7 @@ struct NearbyBefriend: AsyncParsableCommand {
             Output.note("Number \(shared.person) is recognised on \(shared.count) days, by keys from a file.")
             if let fingerprint = shared.fingerprint {
                 Output.note(
-                    "Compare with your friend: \(fingerprint). If your friend's is another one, another person made the file: handshake nearby unfriend \(shared.person)"
+                    "Compare this fingerprint with your friend's: \(fingerprint). If they differ, someone else made the file. Remove it with: handshake nearby unfriend \(shared.person)"
                 )
             }
         }
