@@ -48,8 +48,21 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
         }
     }
 
-    /// Whether the person's keys are for the user alone: no other member of a circle has them.
+    /// Whether no circle's table has the person's keys.
+    ///
+    /// Others may have them all the same: whoever has the file, or was given keys by the person.
     var isFriend: Bool { self >= .file }
+
+    /// Whether a photo of the person may be shown.
+    ///
+    /// A face would make an attacker more believable who sends another person's number or identifier, or names another person in a
+    /// file of keys.
+    public var showsFace: Bool {
+        switch self {
+        case .unverified, .file: false
+        case .circle, .paired: true
+        }
+    }
 
     /// How many people of each kind are tracked concurrently. No kind takes the place of another, so that a crowd of one
     /// hides no person of another.

@@ -124,7 +124,7 @@ def test_the_log_has_strength_and_a_rough_distance(scene: Scene, here: Page) -> 
 def people(*numbers: int) -> str:
     """A state of the page, as the command sends it."""
     rows = [{"person": number, "name": f"Person {number}", "batch": None, "page": None, "proximity": "unknown", "rough": False,
-             "metres": None, "trust": "unverified", "suspect": False, "relayed": False, "since": 0} for number in numbers]
+             "metres": None, "trust": "unverified", "shows_face": False, "suspect": False, "relayed": False, "since": 0} for number in numbers]
     state = {"own": None, "listen": "listening", "send": "silent", "sends": False, "people": rows, "troubles": [], "answers": [],
              "waiting": [], "quiet": None, "circles": [], "joining": None, "said": {"text": "", "count": 0}}
     return f"data: {json.dumps(state)}\n\n"
@@ -174,7 +174,7 @@ def test_the_page_says_what_others_see(scene: Scene, page: Page, mode: str, text
 def test_a_card_says_how_sure_it_is_who_the_person_is(scene: Scene, page: Page, trust: str, text: str) -> None:
     """CI20: a file of keys names a person, and does not show who made it. Then there is no face either."""
     state = json.loads(people(1).removeprefix("data: "))
-    state["people"][0]["trust"] = trust
+    state["people"][0] |= {"trust": trust, "shows_face": trust == "paired"}
     faces: list[str] = []
     page.on("request", lambda request: faces.append(request.url) if "/photo/" in request.url else None)
     page.route("**/state", lambda route: route.fulfill(

@@ -201,6 +201,16 @@ struct CompanionStateTests {
         }
     }
 
+    @Test("CI20: the page is told whose face it may show", arguments: Trust.allCases)
+    func faces(trust: Trust) async throws {
+        let person = NearbyPerson(
+            person: ada, known: nil, distance: nil, proximity: .near,
+            encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0, trust: trust)
+        state.note(.people([person]))
+        let isShown = trust == .circle || trust == .paired
+        #expect(try await shown().contains(#""trust":"\#(trust.word)","shows_face":\#(isShown)"#))
+    }
+
     @Test("the page says as the terminal does that one device sends for several people")
     func oneTransmitter() async throws {
         state.note(.oneTransmitter)

@@ -372,7 +372,7 @@ extension CompanionState.Contents {
             ("proximity", .string(person.proximity.word)), ("rough", .bool(person.isRough)),
             // Half metres: more is noise, and would change with each packet.
             ("metres", person.distance.map { .decimal(($0 * 2).rounded() / 2) } ?? .null),
-            ("trust", .string(person.trust.word)),
+            ("trust", .string(person.trust.word)), ("shows_face", .bool(person.trust.showsFace)),
             ("circle", .optional(person.circle.map { Hexadecimal.encode($0.bytes) })),
             ("suspect", .bool(person.isSuspect)),
             ("relayed", .bool(person.isRelayed)), ("since", .seconds(person.encounter.firstSeen)),

@@ -8,10 +8,7 @@ struct AlertNotice: Sendable, Hashable {
     /// For a screen that knows no markup; one that does needs it escaped.
     let title: String
     let body: String
-    /// Whether a photo may be shown.
-    ///
-    /// A face would make an attacker who sends another person's number or identifier, or names another person in a file of keys, more
-    /// believable.
+    /// Whether a photo may be shown (``Trust/showsFace``). A relayed person may be elsewhere.
     let showsPhoto: Bool
     /// The person's page, which a click opens; nil for none.
     let page: String?
@@ -22,7 +19,7 @@ struct AlertNotice: Sendable, Hashable {
         identifier = Self.identifier(of: alert.person)
         title = quoted(alert.title, limit: 120)
         body = quoted(alert.body, limit: 200)
-        showsPhoto = alert.trust != .unverified && alert.trust != .file && !alert.isRelayed
+        showsPhoto = alert.trust.showsFace && !alert.isRelayed
         page = alert.known?.page.flatMap { Self.mayBeOpened($0) ? $0 : nil }
         isSilent = alert.isUpdate
     }

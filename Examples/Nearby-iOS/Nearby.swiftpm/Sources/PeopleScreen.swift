@@ -70,8 +70,7 @@ struct PersonRow: View {
 
     var body: some View {
         HStack {
-            // A face would make who sends another's number, or names another person in a file of keys, more believable.
-            if person.trust != .unverified, person.trust != .file, let image = photo.flatMap({ UIImage(data: $0) }) {
+            if person.trust.showsFace, let image = photo.flatMap({ UIImage(data: $0) }) {
                 Image(uiImage: image).resizable().scaledToFit()
                     .frame(width: 44, height: 44)
                     .accessibilityHidden(true)

@@ -181,7 +181,7 @@ function nameOf(number) {
 function face(person) {
   const initials = named(person).split(/\s+/).map((word) => word[0]).slice(0, 2).join('')
   const shown = element('span', { className: 'face', textContent: initials, ariaHidden: 'true' })
-  if (person.trust === 'unverified' || person.trust === 'file') return shown
+  if (!person.shows_face) return shown
   photo(person).then((url) => {
     if (url) shown.replaceWith(element('img', { className: 'face', src: url, alt: '' }))
   })
