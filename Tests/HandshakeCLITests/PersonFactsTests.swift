@@ -21,11 +21,21 @@ struct PersonFactsTests {
     func file(trust: Trust) throws {
         let met = [Encounter(firstSeen: 0, lastSeen: 60, duration: 60, trust: trust)]
         let friend = try facts(pairedName: nil, encounters: met, friendUntil: RollingDay(number: 20454))
-        let rows = friend.lines.filter { $0.hasSuffix("by keys from a file") }
-        #expect(rows.count == 2 && rows.contains { $0.hasPrefix("Verified") }, "\(friend.lines)")
-        #expect(friend.json.text.contains(#""friend_by":"file""#))
+        let rows = friend.lines.filter { $0.contains("by keys") }
+        #expect(rows.count == 1 && rows[0].hasPrefix("Friend until"), "\(friend.lines)")
+        #expect(rows.allSatisfy { $0.hasSuffix("2026-01-01, by keys from a file") }, "\(rows)")
+        let json = friend.json.text
+        #expect(json.contains(#""trust":"file""#) && json.contains(#""friend_by":"file""#), "\(json)")
         let paired = try facts(pairedName: "Ada Example", encounters: met, friendUntil: RollingDay(number: 20454))
-        #expect(paired.lines.contains { $0.hasPrefix("Friend  ") && $0.hasSuffix("that you exchanged in person") })
+        #expect(paired.lines.contains { $0.hasPrefix("Friend until") && $0.hasSuffix("that you exchanged in person") })
+    }
+
+    @Test("CI20: show does not say of keys that have expired that they were exchanged in person")
+    func expired() throws {
+        let met = [Encounter(firstSeen: 0, lastSeen: 60, duration: 60, trust: .paired)]
+        let known = try facts(pairedName: nil, encounters: met)
+        #expect(known.lines.contains { $0.hasPrefix("Verified") && $0.hasSuffix("by keys that you exchanged") })
+        #expect(!known.lines.contains { $0.hasPrefix("Friend") })
     }
 
     @Test("CI54: what is shown of a friend has the name that was given when pairing")

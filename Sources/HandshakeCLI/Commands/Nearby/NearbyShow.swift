@@ -177,8 +177,16 @@ struct PersonFacts {
         encounters.min { ($0.estimatedDistance ?? .infinity) < ($1.estimatedDistance ?? .infinity) }
     }
     private var strongest: Double? { encounters.compactMap(\.strongest).max() }
-    /// How sure it is who the person was in the last encounter.
-    private var trust: Trust? { encounters.max { $0.lastSeen < $1.lastSeen }?.trust }
+    /// How sure it is who the person was in the last encounter. Earlier versions logged keys from a file as those of a pairing.
+    private var trust: Trust? {
+        let logged = encounters.max { $0.lastSeen < $1.lastSeen }?.trust
+        return logged == .paired && origin == .file ? .file : logged
+    }
+    /// Until when the person's beacon is recognised, and by which keys; empty for who is no friend.
+    private var friendship: String {
+        guard let friendUntil, let origin else { return "" }
+        return "\(friendUntil.date), \(origin.phrase)"
+    }
     /// Who verified the person in the last encounter; empty when that is unknown.
     private var verified: String {
         switch trust {
@@ -186,21 +194,23 @@ struct PersonFacts {
         case .unverified: "no; any device can send this number"
         case .circle: "by a circle, whose members could imitate each other"
         case .file: KeyOrigin.file.phrase
-        // Earlier versions wrote this of keys from a file too.
-        case .paired: (origin ?? .pairing).phrase
+        // Of keys that have expired it is not known whether they came from a file.
+        case .paired: origin == .pairing ? KeyOrigin.pairing.phrase : "by keys that you exchanged"
         }
     }
 
     var lines: [String] {
         let picture = photo.map { "\($0.rawValue); see --photo" } ?? ""
         let met = encounters.isEmpty ? "none" : "\(encounters.count), \(Span.text(duration)) in all"
+        // The keys of a friend are told with their end.
+        let verification = origin?.phrase == verified ? "" : verified
         let rows: [[String]] = [
             ["Number", person.description], ["Name", name ?? ""], ["Batch", batch ?? ""],
             ["Email", profile?.email ?? ""], ["GitHub", profile?.github ?? ""], ["Page", known?.page ?? ""],
             ["Photo", picture], ["Encounters", met],
-            ["Verified", verified], ["Last seen", last.map { Moment.text($0) } ?? ""],
+            ["Verified", verification], ["Last seen", last.map { Moment.text($0) } ?? ""],
             ["Closest", nearest?.nearness ?? ""], ["Strongest", strongest.map(Span.decibels) ?? ""],
-            ["Friend until", friendUntil?.date ?? ""], ["Friend", origin?.phrase ?? ""],
+            ["Friend until", friendship],
         ]
         return Table.lines(rows.filter { !$0[1].isEmpty })
     }
