@@ -7,10 +7,11 @@ extension PersonHistory {
     /// Comma-separated values (RFC 4180): a header, then one line per encounter. Lines end with CR LF.
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
-    /// `closest_metres`, `proximity`, `strongest_dbm` (empty when unknown), `announced`, `trust` (`unverified`, `circle`, `paired`, or
-    /// empty when unknown). Any device can send a number that is unverified. Without `closest_metres` the proximity is
-    /// rough: it follows from the signal. Names come from other people: a text that a spreadsheet would read as a formula is
-    /// prefixed with an apostrophe, and terminal control characters are replaced.
+    /// `closest_metres`, `proximity`, `strongest_dbm` (empty when unknown), `announced`, `trust` (`unverified`, `circle`, `file`,
+    /// `paired`, or empty when unknown; earlier versions wrote `paired` of keys from a file too). Any device can send a number
+    /// that is unverified. Without `closest_metres` the proximity is rough: it follows from the signal. Names come from other
+    /// people: a text that a spreadsheet would read as a formula is prefixed with an apostrophe, and terminal control characters
+    /// are replaced.
     public static func csv(_ people: [PersonHistory]) -> String {
         let rows = encounters(of: people).map { history, encounter in
             [

@@ -13,13 +13,13 @@ public import Circles
 ///   before the look-up started is not looked up. Look-ups start in a burst of at most 300, then once in two seconds.
 /// * An alert appears ``alertDelay`` after the person was first heard, without the name if that is not known by then, and is
 ///   replaced when the name arrives. More than eight people who arrive within a minute give one alert, because a sender can
-///   invent thousands; paired people are still announced one by one. A person who was one of a crowd is announced later only
-///   with a higher trust.
+///   invent thousands; friends are still announced one by one, also those by keys from a file. A person who was one of a
+///   crowd is announced later only with a higher trust.
 /// * A device that sends the numbers of several people may invent or relay them. People whom no key verifies are neither looked
 ///   up nor announced while they are heard only from devices that send for three people or more. People whom a key verifies are
 ///   announced with the remark that another device may relay them, when they are heard only from devices that send for three
-///   verified people or more. From nine verified people on, only the paired ones are announced. A person whom two devices send
-///   at the same time is announced all the same, with that remark.
+///   verified people or more. From nine verified people on, only friends are announced. A person whom two devices send at the
+///   same time is announced all the same, with that remark.
 /// * When the task is cancelled, running encounters are in the log before ``run(on:report:)`` returns.
 ///
 /// A sighting is no proof: any sender can use any number (beacons dossier 8.1).
