@@ -20,6 +20,9 @@ struct AnnouncementTests {
         init(failures: Int = 0) { self.failures = Mutex(failures) }
 
         func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+            if request.head.path?.hasSuffix("/ticket") == true {
+                return ResponseMessage(head: HTTPResponse(status: .notFound), content: [])
+            }
             if request.head.method == .post {
                 await disconnection.wait()
                 return ResponseMessage(
