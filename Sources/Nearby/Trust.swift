@@ -50,7 +50,7 @@ public enum Trust: Int, Sendable, Hashable, Comparable, CaseIterable, Codable {
 
     /// Whether no circle's table has the person's keys.
     ///
-    /// Others may have them all the same: whoever has the file, or was given keys by the person.
+    /// Others may have them all the same: those who have the file, and those to whom the person has given keys.
     var isFriend: Bool { self >= .file }
 
     /// Whether a photo of the person may be shown.

@@ -10,7 +10,7 @@ import Foundation
 package enum PlainPage {
     /// The referrer policy of a page with a form: the origin alone, because the page's URL may have a code or a ticket.
     ///
-    /// Without a referrer browsers would send the form with `Origin: null`, as a page of another site does (Fetch, section 3.2).
+    /// Without a referrer browsers would send the form with `Origin: null`, as a page of another site does (the Fetch standard).
     package static let formReferrerPolicy = "strict-origin"
 
     /// The page.
