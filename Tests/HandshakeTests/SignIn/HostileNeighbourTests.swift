@@ -166,9 +166,10 @@ struct HostileNeighbourTests {
     private static func connections(to port: UInt16, withClosed: Bool = false) -> Int {
         let digits = String(port, radix: 16, uppercase: true)
         let local = ":" + String(repeating: "0", count: 4 - digits.count) + digits
-        let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
-        return table.split(separator: "\n").count { line in
-            let words = line.split(separator: " ")
+        // `String(contentsOfFile:)` reads the first page alone of a file of unknown size.
+        let table = FileHandle(forReadingAtPath: "/proc/net/tcp").flatMap { try? $0.readToEnd() } ?? Data()
+        return [UInt8](table).split(separator: UInt8(ascii: "\n")).count { line in
+            let words = line.prefix(40).split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
             return words.count > 3 && words[1].hasSuffix(local)
                 && (words[3] == "01" || withClosed && words[3] == "08")
         }
@@ -188,12 +189,12 @@ struct HostileNeighbourTests {
             // The first visitor counts, and the others wait for it with their connections open.
             first.withLock { first in
                 guard first == nil else { return }
-                first = (0..<20).reduce((0, 0)) { most, _ in
+                first = (0..<3).reduce((0, 0)) { most, _ in
                     let (open, all) = (Self.connections(to: port), Self.connections(to: port, withClosed: true))
                     return (max(most.0, open), max(most.1, all))
                 }
             }
-            if number % 8 == 0 {
+            if number % 64 == 0 {
                 let open = Self.connections(to: port)
                 state.withLock { $0.most = max($0.most, open) }
             }
