@@ -34,8 +34,8 @@ public struct IDTokenClaims: Sendable, Hashable {
         try self.init(claims: all, previous: nil)
     }
 
-    /// - Parameter previous: the sign-in's claims; a refreshed token takes the nonce, and `auth_time` when it has none, from
-    ///   them.
+    /// - Parameter previous: the sign-in's claims; a refreshed token takes the nonce, and what it leaves out of `auth_time` and
+    ///   `sid`, from them: it is of the same session.
     init(claims all: JSONObject, previous: IDTokenClaims?) throws(OAuthError) {
         var reader = ClaimReader(claims: all)
         issuer = try reader.required("iss", try reader.string("iss"))
@@ -53,8 +53,8 @@ public struct IDTokenClaims: Sendable, Hashable {
             previous?.nonceDigest ?? reader.claims[Self.digestName]?.string.map(NonceDigest.init(text:))
             ?? reader.claims["nonce"]?.string.map { NonceDigest(of: Secret($0)) }
         for name in Self.hiddenNames { reader.claims[name] = nil }
-        if let previous, reader.claims["auth_time"] == nil {
-            reader.claims["auth_time"] = previous.claims["auth_time"]
+        for name in ["auth_time", "sid"] where reader.claims[name] == nil {
+            reader.claims[name] = previous?.claims[name]
         }
         claims = reader.claims
     }

@@ -85,6 +85,18 @@ struct RefreshedIDTokenTests {
         }
     }
 
+    @Test("M609, D9: a refreshed token that leaves out the session is of the sign-in's, so that a logout token ends it")
+    func session() throws {
+        let keys = try SigningKeys.shared.get()
+        let first = try IDTokenTests.check(IDTokenTests.payload(["sid": #""one""#]))
+        for (json, expected) in [(nil, "one"), (#""two""#, "two")] as [(String?, String)] {
+            let token = try keys.token(.es256, payload: IDTokenTests.payload(["sid": json]))
+            let refreshed = try IDTokenTests.validator(nonce: nil).claims(
+                ofRefreshed: token, previous: first, keys: try keys.keySet(.es256), now: Example.now)
+            #expect(refreshed.sessionID == expected)
+        }
+    }
+
     @Test(
         "D9: where the sign-in's token states no auth_time, a refreshed one's is not later than that token",
         arguments: [("1300819440", nil), ("1300819441", "id_token_time")] as [(String, String?)])
