@@ -24,11 +24,13 @@ extension Account {
         actor: TokenExchange.TypedToken? = nil, audiences: [String] = [], resources: [ResourceIndicator] = [],
         scopes: [String] = []
     ) async throws -> ExchangedToken {
+        // The access token may live on when the ID token has expired.
+        let idToken = subject == .idToken ? try await idToken() : nil
         let record = try await credential().record
         let token: Secret?
         switch subject {
         case .accessToken: token = record.grant.accessToken
-        case .idToken: token = record.grant.idToken
+        case .idToken: token = idToken ?? record.grant.idToken
         default:
             throw HandshakeError.configuration(
                 member: "subject_token_type", problem: "An account exchanges only its access token or its ID token.")

@@ -68,6 +68,28 @@ struct ExchangedTokenTests {
         await world.sandbox.stop()
     }
 
+    @Test("C13: an ID token that has expired is refreshed before it is exchanged, though the access token lives on")
+    func expiredIDToken() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        let first = try #require(try await account.idToken()).reveal()
+        provider.time.advance(by: 700)
+        let answer: [String: String] = [
+            "access_token": "other", "token_type": "N_A", "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag",
+        ]
+        provider.change { state in
+            state.overrides["/token"] = { request in
+                let isRefresh = provider.forms("/token").last?["grant_type"] == "refresh_token"
+                return isRefresh ? try provider.answer("/token", request) : .json(200, answer)
+            }
+        }
+        _ = try await account.exchangedToken(
+            for: .identityAssertion, of: .idToken, audiences: ["https://other.example"])
+        let sent = try #require(provider.forms("/token").last?["subject_token"])
+        let refreshed = try #require(try await account.idToken()).reveal()
+        #expect(sent == refreshed && sent != first)
+    }
+
     @Test("M707: a client that makes assertions signs in, and refreshes with a new one")
     func assertions() async throws {
         let world = try await World(.standard)
