@@ -140,10 +140,12 @@ extension Environment {
         until expiresAt: Double, _ bell: Bell
     ) async throws -> (TokenResponse, sent: Double) {
         var polling = polling
+        var pause = 0.0
         var next = asked + polling.wait
         var hasRung = false
         while true {
-            let wait = next - time.now()
+            // No longer than it was meant, also when the clock was set back meanwhile.
+            let wait = min(next - time.now(), max(polling.wait, pause))
             if wait > 0 {
                 if hasRung {
                     try await time.clock.sleep(for: .seconds(wait))
@@ -153,7 +155,7 @@ extension Environment {
             }
             let now = time.now()
             guard now < expiresAt else { throw HandshakeError.signInAbandoned(.timedOut) }
-            var pause = 0.0
+            pause = 0
             do {
                 let read = { [polling] (response: ResponseMessage) in
                     var next = polling

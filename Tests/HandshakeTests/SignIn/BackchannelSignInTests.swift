@@ -93,6 +93,18 @@ struct BackchannelSignInTests {
         #expect(provider.polls.withLock { $0 }.map { $0.rounded() } == [5, 17, 22])
     }
 
+    @Test("J5: a clock that is set back while a poll is open does not put off the next one")
+    func setBack() async throws {
+        let provider = try Provider([
+            { provider in
+                provider.provider.time.advance(by: -60)
+                return .json(400, ["error": "authorization_pending"])
+            }
+        ])
+        #expect(await provider.signIn() == nil)
+        #expect(provider.polls.withLock { $0 }.map { $0.rounded() } == [5, 10])
+    }
+
     @Test(
         "J5: what ends the request ends the polling",
         arguments: [
