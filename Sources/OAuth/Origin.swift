@@ -36,7 +36,8 @@ public struct Origin: Sendable, Hashable {
     public var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("+") }
+        // A name may have a label such as `-0`, which Swift reads as a number.
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("-") }
     }
 
     /// An origin whose parts are known to be right: `host` in lower case, `port` from 1 to 65535.

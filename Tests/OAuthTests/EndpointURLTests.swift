@@ -19,6 +19,7 @@ struct EndpointURLTests {
             ("http://0.0.0.0/", "insecure_transport", "insecure_transport"),
             ("http://[::2]/", "insecure_transport", "insecure_transport"),
             ("http://127.0.0.256/", "insecure_transport", "insecure_transport"),
+            ("http://127.-0.0.1/", "insecure_transport", "insecure_transport"),
         ] as [(String, String?, String?)])
     func transport(url: String, strict: String?, local: String?) {
         #expect(failure { _ = try EndpointURL(url) } == strict)
