@@ -51,10 +51,14 @@ public struct EndpointURL: Sendable, Hashable {
         guard string.utf8.count <= 8192 else { throw wrong("the address is longer than 8192 bytes") }
         let bytes = Array(string.utf8)
         var hasFragment = false
-        for byte in bytes {
+        for (index, byte) in bytes.enumerated() {
             guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else {
+                // Before the path, where no percent-encoding stands.
+                let isInHost = bytes[..<index].count { "/?#".utf8.contains($0) } == 2
                 throw wrong(
-                    "the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
+                    byte >= 0x80 && isInHost
+                        ? "its host has a non-ASCII character; write the host in its ASCII form, xn--…"
+                        : "the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
             }
             if byte == UInt8(ascii: "#") { hasFragment = true }
         }

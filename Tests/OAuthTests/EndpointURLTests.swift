@@ -78,6 +78,18 @@ struct EndpointURLTests {
         #expect(failure { _ = try Issuer(url) } == "configuration issuer")
     }
 
+    @Test(
+        "what is not ASCII is to be percent-encoded, but in a host, which has an ASCII form of its own",
+        arguments: [
+            ("https://bücher.example/", "xn--"), ("https://a.example.bücher", "xn--"),
+            ("https://a.example/bücher", "percent-encode"), ("https://a.example?bücher", "percent-encode"),
+        ])
+    func nonASCII(url: String, advice: String) {
+        guard case .configuration(_, let problem)? = #expect(throws: OAuthError.self, performing: { try EndpointURL(url) })
+        else { return }
+        #expect(problem.contains(advice), "\(problem)")
+    }
+
     @Test("a huge address is refused")
     func huge() {
         let url = "https://server.example.com/" + String(repeating: "a", count: 10_000)
