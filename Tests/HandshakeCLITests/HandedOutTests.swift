@@ -29,8 +29,9 @@ extension CommandTests {
             #expect(foreign.stdout.isEmpty)
             #expect(!foreign.stderr.contains(SandboxProcess.personalToken))
             let identity = try await command.run("token", "recurse-center", "--kind", "id")
-            #expect(identity.ending == .status(3))
+            #expect(identity.ending == .status(64))
             #expect(identity.stdout.isEmpty)
+            #expect(identity.stderr.contains("Recurse Center gives none that can be checked."), "\(identity)")
         }
 
         @Test("RC-14: the number that `search --location` takes is listed by the beginning of a place's name")

@@ -76,6 +76,14 @@ def test_another_program_gets_the_id_token_as_the_server_signed_it(handshake: Ha
     assert handshake.token("mine") != signed
 
 
+def test_an_id_token_that_the_server_never_makes_so_long_lived_needs_no_sign_in(handshake: Handshake, django: Stranger) -> None:
+    handshake.signed_in("mine", django, "--scope", "openid")
+    life = claims(django.newest("id_token"))
+    done = handshake.run("token", "mine", "--kind", "id", "--min-valid", str(life["exp"] - life["iat"] + 60), "--json")
+    assert done.status == 64 and "Ask for less with --min-valid." in done.error["message"], done
+    assert "Sign in again" not in done.stderr
+
+
 def test_the_list_of_accounts_names_the_user(handshake: Handshake, django: Stranger) -> None:
     subject = handshake.signed_in("mine", django, "--scope", "openid")["subject"]
     assert [account["subject"] for account in handshake.accounts()] == [subject]

@@ -135,6 +135,33 @@ def test_a_wrong_address_of_a_server_is_named(handshake: Handshake, option: str)
          f"{option} takes an https address, such as https://id.example.com, not “https://a b”: the address has a space")
 
 
+@pytest.mark.parametrize(("address", "issuer"), [
+    ("https://id.example/t/.well-known/openid-configuration", "https://id.example/t"),
+    ("https://id.example/.well-known/oauth-authorization-server/t", "https://id.example/t"),
+    ("https://id.example/.well-known/openid-configuration", "https://id.example"),
+])
+def test_the_address_of_metadata_is_told_from_the_issuer(handshake: Handshake, address: str, issuer: str) -> None:
+    says(handshake.run("login", "mine", "--client-id", "app", "--issuer", address), 64,
+         f"--issuer takes the server's issuer, not “{address}”: that is the address of its metadata; write {issuer}.")
+
+
+def test_an_api_without_a_scheme_is_named_as_the_user_wrote_it(handshake: Handshake) -> None:
+    for name in ([], ["mine"]):
+        says(handshake.run("login", *name, "--resource", "127.0.0.1:1/mcp"), 64, "--resource takes an https address", "write it with https://")
+
+
+@pytest.mark.parametrize(("address", "text"), [
+    ("me", "cannot be completed. Write the whole URL: handshake headers mine --for https://…"),
+    ("https://id.example@a.example/?q=hidden", "--for takes an https address, or a path below the service's API, not “https://id.example@a.example/”"),
+])
+def test_the_address_that_headers_are_for_is_named_as_the_user_wrote_it(
+        handshake: Handshake, django: Stranger, address: str, text: str) -> None:
+    handshake.signed_in("mine", django)
+    done = handshake.run("headers", "mine", "--for", address)
+    says(done, 64, text)
+    assert "hidden" not in done.stderr and done.stdout == ""
+
+
 @pytest.mark.parametrize(("variable", "value", "text"), [
     ("HANDSHAKE_VAULT", "zip", "HANDSHAKE_VAULT takes memory, files:DIR, secret-service, sqlite:FILE or postgres:CONNECTION, not “zip”."),
     ("HANDSHAKE_AUTH", "bad", "HANDSHAKE_AUTH takes none, basic, post, private-key-jwt, client-secret-jwt, tls or self-signed-tls, not “bad”."),

@@ -56,6 +56,16 @@ struct KnownAccount {
         }
     }
 
+    /// Whether the server may give ID tokens: it has keys to check them with, or is not known.
+    var hasIDTokens: Bool {
+        let server: AuthorizationServerMetadata? =
+            switch client.service.authorizationServer {
+            case .described(let server): server
+            case .discovered: account.status.server
+            }
+        return server.map { $0.keysEndpoint != nil } ?? true && !client.service.deviations.token.ignoresIDToken
+    }
+
     /// The command that signs in to this account again, and asks for these scopes too.
     ///
     /// - Parameter demands: parameters of the authorization request, each `NAME=VALUE`.

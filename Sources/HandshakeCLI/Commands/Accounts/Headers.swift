@@ -40,6 +40,7 @@ struct Headers: BoundedCommand {
     func run() async throws {
         let known = try await common.existingAccount(account)
         guard !known.account.status.isBound else { throw CommandError.usage(known.boundTokenNote) }
+        if let address { try check(address, of: known.account) }
         try await SecretDisplay.confirm("the access token", isWanted: show)
         let fields = try await known.use { try await $0.authorizationFields(for: address) }
         if let note = known.certificateNote { Output.note(NamedVault.given.completed(note, isLine: true)) }
@@ -47,6 +48,25 @@ struct Headers: BoundedCommand {
             Output.result(JSONText.object(fields.map { ($0.name.rawName, .string($0.value)) }).text)
         } else {
             for field in fields { Output.result("\(field.name.rawName): \(field.value)") }
+        }
+    }
+
+    /// Refuses what is no address, in the option's own name.
+    private func check(_ address: String, of account: Account) throws {
+        do {
+            _ = try account.resolve(address)
+        } catch {
+            switch error {
+            case .configuration(_, let problem):
+                throw CommandError.usage(
+                    "\(problem): handshake headers \(KnownAccount.shellWord(self.account)) --for https://…")
+            case .exchange(.configuration(_, let problem)):
+                // What follows may hold a secret.
+                let shown = String(address.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
+                throw StatedValue(value: shown, name: "--for").wrong(
+                    "an https address, or a path below the service's API", because: problem)
+            default: throw error
+            }
         }
     }
 }

@@ -113,6 +113,14 @@ struct WantedToken {
                     + "\(minimumValidity ?? 0) seconds. Ask for less with --min-valid.")
         case .id where known.account.status.isWithoutUser:
             .usage("“\(quoted(account, limit: 200))” has no ID token: the client signs in without a user.")
+        case .id where known.account.status.identity == nil && !known.hasIDTokens:
+            .usage(
+                "“\(quoted(account, limit: 200))” has no ID token: \(known.client.service.displayName) gives none that can "
+                    + "be checked.")
+        case .id where isLongerThanIDToken(of: known.account.status):
+            .usage(
+                "\(known.client.service.displayName) gives “\(quoted(account, limit: 200))” no ID token that is valid for "
+                    + "\(minimumValidity ?? 0) seconds. Ask for less with --min-valid.")
         case .id:
             CommandError(
                 status: .signInNeeded, code: "sign_in_required",
@@ -120,6 +128,11 @@ struct WantedToken {
                     "The account “\(quoted(account, limit: 200))” has no ID token that is valid long enough. "
                     + "Sign in again with: \(known.login(adding: ["openid"]))")
         }
+    }
+
+    /// Whether an ID token has to be valid for longer than the server has made this one.
+    private func isLongerThanIDToken(of status: AccountStatus) -> Bool {
+        status.identity.map { $0.expiresAt - $0.issuedAt < Double(minimumValidity ?? 0) } ?? false
     }
 }
 #endif
