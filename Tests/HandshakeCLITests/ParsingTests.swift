@@ -557,6 +557,7 @@ struct ParsingTests {
                 "has no placeholder “tenant”; it has host."
             ),
             (["github", "--set", "host=evil.example"], "has no placeholder “host”; it has app."),
+            (["gitlab-self-managed", "--set", "hots=a.example"], "has no placeholder “hots”; it has host."),
             (
                 ["schwab", "--auth", "none"],
                 "with: handshake login schwab --redirect https://127.0.0.1 --client-id app --auth none\n"

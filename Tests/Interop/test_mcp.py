@@ -44,6 +44,13 @@ def test_an_address_alone_leads_to_a_registered_client_and_a_call(handshake: Han
     assert parse_qs(urlsplit(login.url).query)["resource"] == [mcp.facts["resource"]]
 
 
+def test_a_user_who_has_chosen_no_name_is_told_what_the_account_is_called(handshake: Handshake, mcp: Stranger) -> None:
+    named = complete(handshake.begin_login("mine", "--resource", mcp.facts["resource"], prints_json=False))
+    assert "is called" not in named.stderr
+    done = complete(handshake.begin_login(None, "--resource", mcp.facts["resource"], prints_json=False))
+    assert " The account is called “127-0-0-1-mcp”.\n" in done.stderr
+
+
 def test_exchange_and_refresh_name_the_resource(handshake: Handshake, mcp: Stranger) -> None:
     def named() -> list[str]:
         resources = mcp.state / "resources"

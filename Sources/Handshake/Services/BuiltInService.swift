@@ -112,9 +112,11 @@ extension BuiltInService {
 }
 
 extension BuiltInService {
-    /// The placeholders that have neither a value here nor one of their own.
+    /// The placeholders that have neither a value here nor one of their own. None where a value is for another name:
+    /// ``filled(with:)`` refuses that first.
     package func missing(in values: [String: String]) -> [Placeholder] {
-        placeholders.filter { values[$0.name] == nil && $0.defaultValue == nil }
+        guard values.keys.allSatisfy({ name in placeholders.contains { $0.name == name } }) else { return [] }
+        return placeholders.filter { values[$0.name] == nil && $0.defaultValue == nil }
     }
 }
 

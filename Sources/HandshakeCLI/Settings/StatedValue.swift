@@ -27,6 +27,12 @@ struct StatedValue {
     /// The value as an issuer, by the same rules.
     func issuer() throws -> Issuer {
         _ = try endpoint()
+        if let mark = value.firstRange(of: "/.well-known/") {
+            let tenant = value[mark.upperBound...].drop { $0 != "/" }
+            throw wrong(
+                "the server's issuer",
+                because: "that is the address of its metadata; write \(value[..<mark.lowerBound])\(tenant)")
+        }
         return try reported { try Issuer(value, security: ServiceChoice.security(for: value)) }
     }
 

@@ -195,7 +195,7 @@ struct Login: AsyncParsableCommand {
                 ]).text)
         } else {
             let who = user.greeting.map { " as \(quoted($0, limit: 200))" } ?? ""
-            let name = plan.account == plan.client.service.name ? "" : " The account is called “\(plan.account)”."
+            let name = plan.account == service ? "" : " The account is called “\(plan.account)”."
             Output.note(
                 plan.tokenFile == nil || plan.client.service.identityEndpoint != nil
                     ? "Signed in to \(plan.client.service.displayName)\(who).\(name)"

@@ -36,6 +36,7 @@ struct ResourceChoice {
             throw CommandError.usage(
                 "--resource alone signs a user in: leave out --grant, or give the server with --issuer.")
         }
+        if let stated = options.resource.first { _ = try StatedValue(value: stated, name: "--resource").endpoint() }
         let known = previous?.service.authorizationServer.issuer
         let confirmed = try options.issuer.map { try StatedValue(value: $0, name: "--issuer").issuer() }
         // Of several servers one where the user has an account, unless the command or this account names one (`any-server.md` 5).
