@@ -51,6 +51,17 @@ def test_a_user_signs_in_to_a_server_of_their_own(handshake: Handshake, django: 
     assert done.json["scope"] == "openid profile"
 
 
+def test_a_user_describes_a_service_of_their_own(handshake: Handshake, django: Stranger) -> None:
+    shown = handshake.run("services", "--help").ok().stdout
+    table = re.search(r"^  \[services\.mine\]\n(?:  \S.*\n)+", shown, re.MULTILINE)
+    assert table and "handshake doctor names the file" in " ".join(shown.split()), shown
+    place = re.search(r"optional: (\S+)", handshake.run("doctor").stdout)
+    assert place
+    Path(place[1]).parent.mkdir(mode=0o700, exist_ok=True)
+    secret_file(Path(place[1]), table[0].replace("https://id.example", django.issuer).replace("ID", "native"))
+    assert handshake.begin_login("mine").complete(django).ok().json["account"] == "mine"
+
+
 def test_a_user_signs_in_to_a_server_that_registers_the_app(handshake: Handshake, mcp: Stranger) -> None:
     before = registrations(mcp)
     words = from_help(handshake, "mine --issuer https://id.example", {"https://id.example": mcp.issuer})

@@ -145,6 +145,13 @@ def test_the_address_of_metadata_is_told_from_the_issuer(handshake: Handshake, a
          f"--issuer takes the server's issuer, not “{address}”: that is the address of its metadata; write {issuer}.")
 
 
+def test_endpoints_alone_cannot_say_who_has_signed_in(handshake: Handshake) -> None:
+    done = handshake.run("login", "work", "--client-id", "app", "--authorize-url", "http://127.0.0.1:1/a", "--token-url",
+                         "http://127.0.0.1:1/t", "--scope", "openid", "--browser", "print")
+    says(done, 64, "“work” is described by its endpoints alone", "Leave out the scope “openid”, or name the server by its issuer.")
+    assert done.stdout == "" and "jwks" not in done.stderr
+
+
 def test_an_api_without_a_scheme_is_named_as_the_user_wrote_it(handshake: Handshake) -> None:
     for name in ([], ["mine"]):
         says(handshake.run("login", *name, "--resource", "127.0.0.1:1/mcp"), 64, "--resource takes an https address", "write it with https://")

@@ -7,6 +7,14 @@ struct Services: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "services",
         abstract: "List the services that can be signed in to by name.",
+        discussion: """
+            A service of your own is a table in config.toml; handshake doctor names the file. The table has issuer, or \
+            authorize-url and token-url. It may also have the options of login, such as client-id, and the members that \
+            services show prints, with hyphens:
+              [services.mine]
+              issuer = "https://id.example"
+              client-id = "ID"
+            """,
         subcommands: [List.self, Show.self, Check.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {

@@ -227,6 +227,10 @@ struct Login: AsyncParsableCommand {
             where error.code == "invalid_scope" && plan.choosesScopes
         {
             throw plan.refusal(of: error, options)
+        } catch HandshakeError.exchange(.configuration(member: "jwks_uri", problem: _)) {
+            throw CommandError.usage(
+                "“\(plan.client.service.name)” is described by its endpoints alone, so that no ID token can be checked. Leave "
+                    + "out the scope “openid”, or name the server by its issuer.")
         } catch HandshakeError.exchange(.server(let error)) where error.demandsProof && options.dpop == nil {
             throw CommandError(
                 status: .serviceError, code: error.code ?? "invalid_dpop_proof",
