@@ -35,6 +35,8 @@ struct StoredServer: Codable, Sendable {
     let detailTypes: [String]?
     let mutualTLSAliases: [String: String]?
     let bindsToCertificates: Bool?
+    /// The origin of the API that has named the issuer; nil where the user or the app has given it.
+    let namedBy: String?
 
     init(_ server: AuthorizationServerMetadata) {
         issuer = server.issuer.string
@@ -69,6 +71,7 @@ struct StoredServer: Codable, Sendable {
         detailTypes = server.authorizationDetailsTypes
         mutualTLSAliases = server.mutualTLSAliases.mapValues(\.string)
         bindsToCertificates = server.bindsTokensToCertificates
+        namedBy = server.issuer.url.namedBy?.description
     }
 
     /// The metadata again, with every address checked as if it had just arrived.
@@ -81,8 +84,10 @@ struct StoredServer: Codable, Sendable {
         func page(_ text: String?) throws(OAuthError) -> EndpointURL? {
             try endpoint(text.flatMap { EndpointURL.isSafeToOpen($0) ? $0 : nil })
         }
+        var issuer = try Issuer(self.issuer, security: security)
+        if let namedBy { issuer = issuer.named(by: try EndpointURL(namedBy, security: security).origin) }
         var server = AuthorizationServerMetadata(
-            issuer: try Issuer(issuer, security: security), authorizationEndpoint: try page(authorization),
+            issuer: issuer, authorizationEndpoint: try page(authorization),
             tokenEndpoint: try EndpointURL(token, security: security, member: "stored endpoint"), security: security)
         server.refreshEndpoint = try endpoint(refresh)
         server.deviceAuthorizationEndpoint = try endpoint(device)

@@ -139,6 +139,20 @@ struct AddressCheckTests {
         #expect(provider.requests.filter { $0.head.path == "/token" }.allSatisfy { $0.namedBy == nil })
     }
 
+    @Test("M901: who named a server's issuer is stored with its metadata, so that a later process asks no further inward")
+    func storedNamer() throws {
+        let json = #"{"issuer":"https://as.example","token_endpoint":"https://as.example/t"}"#
+        let given = try Issuer("https://as.example")
+        for issuer in [given, given.named(by: try EndpointURL("https://api.example:8443/").origin)] {
+            let server = try AuthorizationServerMetadata(parsing: Array(json.utf8), expected: issuer)
+            let bytes = try StoredForm.encode(StoredServer(server))
+            let stored: StoredServer = try StoredForm.decode(bytes, what: "a server")
+            let again = try stored.metadata()
+            #expect(again.tokenEndpoint.namedBy == issuer.url.namedBy)
+            #expect(again.issuer.url.namedBy == issuer.url.namedBy)
+        }
+    }
+
     @Test("M901: at the host that an address leads to, the next one is named by who named the first")
     func sameHost() async throws {
         func url(_ text: String) throws -> EndpointURL { try EndpointURL(text) }
