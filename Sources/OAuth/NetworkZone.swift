@@ -56,6 +56,8 @@ package enum NetworkZone: Int, Comparable {
         // IPv4 inside IPv6: mapped, compatible, translated (RFC 4291, RFC 6052) and 6to4 (RFC 3056).
         let isMapped = words[0..<5].allSatisfy { $0 == 0 } && (words[5] == 0xFFFF || words[5] == 0)
         let isTranslated = words[0] == 0x64 && words[1] == 0xFF9B
+        // Of a network's own prefix nothing says where the IPv4 address stands (RFC 8215).
+        if isTranslated, words[2..<6].contains(where: { $0 != 0 }) { return .local }
         if isMapped || isTranslated { return zone(of: low) }
         if words[0] == 0x2002 { return zone(of: UInt32(words[1]) << 16 | UInt32(words[2])) }
         let isLocal = words[0] >> 9 == 0xFC >> 1 || words[0] >> 6 == 0xFE80 >> 6 || words[0] >> 8 == 0xFF
