@@ -74,6 +74,12 @@ struct ResourceDiscovery {
             guard let other = issuer.withOtherSlash else { throw HandshakeError.exchange(.refused(refusal)) }
             server = try await environment.discover(other, security: resource.security)
         }
+        if let types = server.responseTypes, !types.contains("code") {
+            throw HandshakeError.exchange(
+                .malformed(
+                    step: .metadata, member: "response_types_supported", expected: "code among them",
+                    found: quoted(types.joined(separator: ", "), limit: 100)))
+        }
         // A list without S256 is a statement, which no deviation overrules.
         let isAssumed = server.codeChallengeMethods == nil && deviations.assumesS256
         guard isAssumed || server.codeChallengeMethods?.contains("S256") == true else {

@@ -200,6 +200,17 @@ struct DiscoveredResourceTests {
     }
 
     @Test(
+        "5.4: a server whose response types do not include code is refused before a page opens",
+        arguments: [([], false), (["token", "code id_token"], false), (["code"], true), (["id_token", "code"], true)])
+    func responseTypes(_ types: [String], _ isTaken: Bool) async throws {
+        let metadata = Self.metadata()
+        var members = try #require(try JSONSerialization.jsonObject(with: Data(metadata.content)) as? [String: Any])
+        members["response_types_supported"] = types
+        let web = Web([Self.own: Self.document(), Self.server: .json(200, members)])
+        #expect(await code(web) == (isTaken ? nil : "malformed_response"))
+    }
+
+    @Test(
         "M514: by its named deviation S256 is sent to a server that says nothing of it, and a list without it still stops"
     )
     func assumed() async throws {
