@@ -58,15 +58,17 @@ extension Client {
     ) throws(OAuthError) -> ClientAuthentication {
         let basic = ClientAuthentication.basic(secret: secret, encoding: service.deviations.credentialEncoding)
         let methods = server.tokenEndpointAuthMethods
-        switch method {
-        case .basic: return basic
-        case .post: return .post(secret: secret)
-        case .clientSecretJWT: return try assertion(by: .secret(secret), at: server, in: environment)
-        case .automatic where service.deviations.signedSecret != nil:
+        // A secret that the developer has signed goes into the form, as the service wants it.
+        guard service.deviations.signedSecret == nil || method == .post else {
             throw .configuration(
                 member: "client_secret",
                 problem: "The service \(service.displayName) takes no fixed client secret, "
                     + "only one signed with your key. Use a key.")
+        }
+        switch method {
+        case .basic: return basic
+        case .post: return .post(secret: secret)
+        case .clientSecretJWT: return try assertion(by: .secret(secret), at: server, in: environment)
         case .automatic where methods?.contains("client_secret_jwt") == true && !Self.takesSecret(methods):
             return try assertion(by: .secret(secret), at: server, in: environment)
         case .automatic:
@@ -115,13 +117,12 @@ extension Client {
         by signer: ClientAssertion.Signer, at server: AuthorizationServerMetadata, in environment: Environment
     ) throws(OAuthError) -> ClientAuthentication {
         let deviations = service.deviations
-        let origin = server.issuer.url.origin
         let assertion = ClientAssertion(
             by: signer,
             form: deviations.signedSecret.map { .secret($0) }
                 ?? .assertion(audience: deviations.assertionAudience, type: deviations.assertionType),
             // By the server's clock, as far as it is known (`oauth-security.md` D11).
-            now: { environment.proofs.time(at: origin, now: environment.time.now()) }, random: environment.random)
+            now: { environment.proofs.time(of: server, now: environment.time.now()) }, random: environment.random)
         try assertion.check(at: server)
         return .assertion(assertion)
     }

@@ -227,7 +227,7 @@ extension Client {
         guard options.signedRequests == .always else { return request }
         guard let key = try requestKey(at: server) else { return request }
         do {
-            let now = environment.proofs.time(at: server.issuer.url.origin, now: environment.time.now())
+            let now = environment.proofs.time(of: server, now: environment.time.now())
             return try request.signed(by: key, now: now, random: environment.random)
         } catch {
             throw .exchange(error)

@@ -37,7 +37,7 @@ extension Environment {
             let isVerified = request.nonce != nil || request.responseMode.isSigned
             guard !isVerified || server.keysEndpoint != nil else { throw server.lacks("jwks_uri") }
             guard let signer else { return request }
-            let now = proofs.time(at: server.issuer.url.origin, now: time.now())
+            let now = proofs.time(of: server, now: time.now())
             return try request.signed(by: signer, now: now, random: random)
         } catch {
             throw .exchange(error)

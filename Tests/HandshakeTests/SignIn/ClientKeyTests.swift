@@ -76,6 +76,33 @@ struct ClientKeyTests {
         await world.sandbox.stop()
     }
 
+    @Test("D11: an assertion has the time of the token endpoint's clock, also where the metadata come from the vault")
+    func serverClock() async throws {
+        let (provider, vault) = (ScriptedProvider(), MemoryVault())
+        provider.publish(["token_endpoint": "https://token.example/token"])
+        provider.change { state in
+            state.overrides["/token"] = { request in
+                var answer = try provider.answer("/token", request)
+                // 1994-11-06 08:49:37, 784111777 s since 1970.
+                answer.head.headerFields[.date] = "Sun, 06 Nov 1994 08:49:37 GMT"
+                return answer
+            }
+        }
+        let known = try provider.client()
+        let client = Client.confidential(
+            service: known.service, id: "app", key: try Self.other(), redirect: known.redirect,
+            scopes: ["offline_access"])
+        let time = TimeSource(now: { 784_111_817.5 }, clock: ContinuousClock())
+        func app() throws -> Handshake { try Handshake(client, vault: vault, transport: provider, time: time) }
+        try await app().signIn(through: provider.browser).refresh()
+        let restarted = try #require(try await app().account())
+        for _ in 0..<2 { try await restarted.refresh() }
+        let times = try provider.forms("/token").map { form in
+            try claims(of: try #require(form["client_assertion"]))["iat"] as? Int
+        }
+        #expect(times == [784_111_817, 784_111_777, 784_111_817, 784_111_777])
+    }
+
     @Test("M301: a client with a key signs in as itself, and its push is signed too")
     func clientCredentials() async throws {
         let world = try await World(.standard)
@@ -228,11 +255,15 @@ struct ClientKeyTests {
             name: "signed", authorizationServer: .discovered(try Issuer(ScriptedProvider.issuer), security: .httpsOnly),
             defaultScopes: ["openid"], deviations: service.deviations)
         let redirect = try provider.client().redirect
-        let fixed = Client.confidential(service: described, id: "app", secret: Secret("fixed"), redirect: redirect)
-        let error = await handshakeError { try await Self.app(provider, fixed).beginSignIn() }
-        guard case .exchange(.configuration("client_secret", _))? = error else {
-            Issue.record("\(String(describing: error))")
-            return
+        for method in [Client.AuthenticationMethod.automatic, .basic, .clientSecretJWT] {
+            let fixed = Client.confidential(
+                service: described, id: "app", secret: Secret("fixed secret of 32 bytes or more"), method: method,
+                redirect: redirect)
+            let error = await handshakeError { try await Self.app(provider, fixed).beginSignIn() }
+            guard case .exchange(.configuration("client_secret", _))? = error else {
+                Issue.record("\(method): \(String(describing: error))")
+                return
+            }
         }
         let client = Client.confidential(service: described, id: "app", key: try Self.other(), redirect: redirect)
         let account = try await Self.app(provider, client).signIn(through: provider.browser)
