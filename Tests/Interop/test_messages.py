@@ -155,6 +155,8 @@ def test_endpoints_alone_cannot_say_who_has_signed_in(handshake: Handshake) -> N
 def test_an_api_without_a_scheme_is_named_as_the_user_wrote_it(handshake: Handshake) -> None:
     for name in ([], ["mine"]):
         says(handshake.run("login", *name, "--resource", "127.0.0.1:1/mcp"), 64, "--resource takes an https address", "write it with https://")
+    says(handshake.run("login", "mine", "--issuer", "http://127.0.0.1:1", "--client-id", "app", "--resource", "localhost:1/mcp"), 64,
+         "--resource takes an https address", "write it with https://")
 
 
 @pytest.mark.parametrize(("address", "text"), [

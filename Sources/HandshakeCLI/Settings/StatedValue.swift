@@ -45,6 +45,9 @@ struct StatedValue {
         }
     }
 
+    /// Whether the value is the identifier of an API that is no address, such as `urn:example:api`.
+    var isNameOfResource: Bool { !lacksScheme && (try? resource()).map { $0.url == nil } ?? false }
+
     /// The value as yes or no.
     func truth() throws(CommandError) -> Bool {
         guard let truth = Bool(value) else { throw wrong("true or false") }

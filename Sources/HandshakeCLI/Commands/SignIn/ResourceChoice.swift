@@ -25,8 +25,11 @@ struct ResourceChoice {
     func isMeant(by service: ServiceChoice) -> Bool {
         address != nil && options.resource.count <= 1 && options.tokenFile == nil
             && (previous == nil || previous?.confinement != nil)
-            && (!service.isKnown || (service.isIssuerAlone && options.grant == .authorizationCode))
+            && (!service.isKnown || (service.isIssuerAlone && options.grant == .authorizationCode && !isNamed))
     }
+
+    /// Whether the API is identified by a name, which nothing can be asked at.
+    private var isNamed: Bool { StatedValue(value: address ?? "", name: "--resource").isNameOfResource }
 
     /// Asks the API, says who will be asked, and finds or registers a client there.
     ///
