@@ -120,6 +120,8 @@ def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handsh
                             "not “foo”."),
     (["--redirect", "loopback:0"], "--redirect takes loopback:PORT with a port from 1 to 65535, not “loopback:0”."),
     (["--base-url", "foo"], "--base-url takes an https address, such as https://id.example.com, not “foo”."),
+    (["--base-url", "https://id.example/v2"], "--base-url takes an origin, such as https://id.example.com, not “https://id.example/v2”: "
+                                              "the service's own paths are used there."),
     (["--resource", "foo"], "--resource takes an absolute URI"), (["--api-origin", "foo"], "--api-origin takes an https address"),
 ])
 def test_a_wrong_option_is_named_as_the_user_wrote_it(handshake: Handshake, options: list[str], text: str) -> None:

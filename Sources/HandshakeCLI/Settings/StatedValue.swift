@@ -24,6 +24,15 @@ struct StatedValue {
         try reported { try EndpointURL(value, security: ServiceChoice.security(for: value), member: name) }
     }
 
+    /// The value as the address of another origin, by the same rules.
+    func base() throws -> EndpointURL {
+        let address = try endpoint()
+        guard address.requestTarget == "/" else {
+            throw wrong("an origin, such as https://id.example.com", because: "the service's own paths are used there")
+        }
+        return address
+    }
+
     /// The value as an issuer, by the same rules.
     func issuer() throws -> Issuer {
         _ = try endpoint()

@@ -125,7 +125,7 @@ struct Services: ParsableCommand {
                     "\(known.title) needs \(missing.count == 1 ? "a value" : "values") for \(names): "
                         + "handshake services check \(service)\(pairs)\(origin)")
             }
-            let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").endpoint() }
+            let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").base() }
             let compared = try await known.comparison(
                 values, at: base, security: Services.security(of: settings.service(service)),
                 since: try await signIns(settings))

@@ -183,12 +183,12 @@ struct ServiceChoice {
                 "\(preset.name) is for a server of your own or a sandbox: add --base-url URL. What www.recurse.com answers needs no preset."
             )
         }
-        return .hackerSchool(at: try baseURL.endpoint())
+        return .hackerSchool(at: try baseURL.base())
     }
 
     /// The service at the origin of `--base-url`; at its own where there is none.
     private static func at(_ baseURL: StatedValue?, _ service: Service) throws -> Service {
-        try baseURL.map { service.at(try $0.endpoint()) } ?? service
+        try baseURL.map { service.at(try $0.base()) } ?? service
     }
 
     /// The values of placeholders: options before settings.
