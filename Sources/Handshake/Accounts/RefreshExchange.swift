@@ -43,7 +43,7 @@ extension Account {
         let server = try await environment.server(of: client, known: stored.server)
         let grantType: TokenRequest.GrantType
         switch (stored.refreshMethod, stored.grant.refreshToken) {
-        case (.clientCredentials, _): grantType = client.ownGrant(in: environment)
+        case (.clientCredentials, _): grantType = client.ownGrant(at: server, in: environment)
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
         }

@@ -73,12 +73,14 @@ extension Client {
     }
 
     /// What the client itself exchanges for tokens: a new signed assertion, or its own authentication.
-    func ownGrant(in environment: Environment) -> TokenRequest.GrantType {
+    func ownGrant(
+        at server: AuthorizationServerMetadata, in environment: Environment
+    ) -> TokenRequest.GrantType {
         guard let assertion else { return .clientCredentials(scopes: scopes) }
         return .jwtBearer(
             JWTBearerAssertion(
-                assertion.claims, signedBy: assertion.key, scopes: scopes, now: environment.time.now,
-                random: environment.random))
+                assertion.claims, signedBy: assertion.key, scopes: scopes,
+                now: { environment.proofs.time(of: server, now: environment.time.now()) }, random: environment.random))
     }
 }
 

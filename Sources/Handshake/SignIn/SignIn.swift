@@ -177,7 +177,7 @@ extension Handshake {
         let now = environment.time.now()
         let key = try client.newDPoPKey(at: server)
         let response = try await token(
-            client.ownGrant(in: environment), at: server, client: client, provingBy: key, now: now)
+            client.ownGrant(at: server, in: environment), at: server, client: client, provingBy: key, now: now)
         return try await store(
             response, identity: nil, as: name, client: client, server: server, provingBy: key, now: now,
             refreshMethod: .clientCredentials)

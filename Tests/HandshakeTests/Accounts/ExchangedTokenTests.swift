@@ -129,6 +129,31 @@ struct ExchangedTokenTests {
         await world.sandbox.stop()
     }
 
+    @Test("D11: an assertion that a client exchanges has the time of the token endpoint's clock")
+    func serverClock() async throws {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.overrides["/token"] = { request in
+                var answer = try provider.answer("/token", request)
+                // 784111777 s since 1970.
+                answer.head.headerFields[.date] = "Sun, 06 Nov 1994 08:49:37 GMT"
+                return answer
+            }
+        }
+        let client = Client.asserting(
+            Self.claims(), signedBy: try SigningKey(parsing: Self.keyFileKey, keyID: "k"),
+            service: try provider.client().service, id: "app", scopes: ["a"])
+        let app = try Handshake(
+            client, vault: MemoryVault(), transport: provider,
+            time: TimeSource(now: { 784_111_817.5 }, clock: ContinuousClock()))
+        try await app.signInAsClient().refresh()
+        let times = try provider.forms("/token").map { form in
+            let parts = try #require(form["assertion"]).split(separator: ".")
+            return try JSONValue(parsing: #require(Base64URL.decode(parts[1]))).object?["iat"]?.integer
+        }
+        #expect(times == [784_111_817, 784_111_777])
+    }
+
     @Test("a registration keeps key, claims and name of what a client signs")
     func storedAssertion() throws {
         let client = try Client.asserting(
