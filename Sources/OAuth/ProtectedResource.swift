@@ -35,6 +35,12 @@ public struct ProtectedResource: Sendable, Hashable {
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/resource`` when the document is another API's (RFC 9728,
     ///   section 3.3); ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is wrong.
     init(parsing content: [UInt8], of address: EndpointURL, security: TransportSecurity) throws(OAuthError) {
+        let longest = AuthorizationServerMetadata.maximumLength
+        guard content.count <= longest else {
+            throw .malformed(
+                step: .resourceMetadata, member: "content", expected: "at most \(longest) bytes",
+                found: "\(content.count)")
+        }
         let document = try ResponseReader(step: .resourceMetadata, content: content)
         let stated = try document.requiredString("resource")
         guard let identifier = try? EndpointURL(stated, security: security), identifier.covers(address) else {
@@ -127,7 +133,7 @@ public struct ProtectedResourceRequest: Sendable {
     /// Reads the response.
     ///
     /// - Returns: what the document says, or nil when there is none here and the next address is to be asked: after status
-    ///   4xx and 502, and after a 200 that is no JSON object. Of an address that the API named only 404 and 410 count as none.
+    ///   4xx and 502, and after a 200 that is no JSON object, or too long for one. Of an address that the API named only 404 and 410 count as none.
     /// - Throws: ``OAuthError`` when no other address is to be asked: for a redirect, another error, or a document that is
     ///   wrong.
     public func document(from response: ResponseMessage) throws(OAuthError) -> ProtectedResource? {

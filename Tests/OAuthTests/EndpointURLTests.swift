@@ -85,8 +85,8 @@ struct EndpointURLTests {
             ("https://a.example/bücher", "percent-encode"), ("https://a.example?bücher", "percent-encode"),
         ])
     func nonASCII(url: String, advice: String) {
-        guard case .configuration(_, let problem)? = #expect(throws: OAuthError.self, performing: { try EndpointURL(url) })
-        else { return }
+        let error = #expect(throws: OAuthError.self) { try EndpointURL(url) }
+        guard case .configuration(_, let problem)? = error else { return }
         #expect(problem.contains(advice), "\(problem)")
     }
 

@@ -66,6 +66,19 @@ struct ProtectedResourceTests {
         #expect(try answer(status, "{}", isAnnounced: false) == nil)
     }
 
+    @Test("M509, C9: a document of more than 256 KiB is none: what it lists is stored with each client")
+    func long() throws {
+        func padded(to length: Int) -> String {
+            let text = #"{"resource":"https://h/mcp","padding":"#
+            return text + "\"" + String(repeating: "a", count: length - text.utf8.count - 3) + "\"}"
+        }
+        for isAnnounced in [false, true] {
+            #expect(try answer(200, padded(to: 262_144), isAnnounced: isAnnounced) != nil)
+        }
+        #expect(try answer(200, padded(to: 262_145), isAnnounced: false) == nil)
+        #expect(failure { _ = try answer(200, padded(to: 262_145), isAnnounced: true) } == "malformed content")
+    }
+
     @Test("M509: a page with status 200 is no document, unless the challenge named its address")
     func page() throws {
         for text in ["<html></html>", "", "[]", "{"] {

@@ -58,7 +58,13 @@ struct ResourceDiscovery {
             requests.insert(ProtectedResourceRequest(resource, location: location, isAnnounced: true), at: 0)
         }
         for request in requests {
-            if let document = try await environment.exchange({ request.message }, request.document) { return document }
+            do {
+                let document = try await environment.exchange({ request.message }, request.document)
+                if let document { return document }
+            } catch HandshakeError.network(.tooLarge) where !request.isAnnounced {
+                // A page, and no document.
+                continue
+            }
         }
         return ProtectedResource(withoutDocument: resource)
     }

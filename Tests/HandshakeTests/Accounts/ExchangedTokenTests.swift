@@ -75,7 +75,8 @@ struct ExchangedTokenTests {
         let first = try #require(try await account.idToken()).reveal()
         provider.time.advance(by: 700)
         let answer: [String: String] = [
-            "access_token": "other", "token_type": "N_A", "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag",
+            "access_token": "other", "token_type": "N_A",
+            "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag",
         ]
         provider.change { state in
             state.overrides["/token"] = { request in

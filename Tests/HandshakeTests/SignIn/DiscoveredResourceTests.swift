@@ -159,6 +159,10 @@ struct DiscoveredResourceTests {
             #expect(Array(web.requests.prefix(3)) == [Self.mcp, Self.own, Self.root], "\(answer.head.status)")
             #expect(found.resource.identifier.string == "https://api.example")
         }
+        let long = Web(
+            [Self.root: Self.document("https://api.example"), Self.server: Self.metadata()],
+            failing: [Self.own: .tooLarge(host: "api.example", limit: 1)])
+        #expect(await code(long) == nil)
         let wrong = Web([
             Self.mcp: Self.challenge("Bearer resource_metadata=\"https://api.example/announced\""),
             "https://api.example/announced": Self.document("https://evil.example"), Self.own: Self.document(),

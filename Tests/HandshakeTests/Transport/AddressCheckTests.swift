@@ -139,7 +139,8 @@ struct AddressCheckTests {
         #expect(provider.requests.filter { $0.head.path == "/token" }.allSatisfy { $0.namedBy == nil })
     }
 
-    @Test("M901: who named a server's issuer is stored with its metadata, so that a later process asks no further inward")
+    @Test(
+        "M901: who named a server's issuer is stored with its metadata, so that a later process asks no further inward")
     func storedNamer() throws {
         let json = #"{"issuer":"https://as.example","token_endpoint":"https://as.example/t"}"#
         let given = try Issuer("https://as.example")
