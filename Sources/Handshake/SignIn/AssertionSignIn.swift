@@ -101,12 +101,14 @@ extension Handshake {
         let client = try client(of: service)
         try client.checkProfile(allows: "sign-in by another server's assertion", false)
         let server = try await environment.server(of: client)
+        let asked = try client.requestedAuthentication()
         let now = environment.time.now()
         let key = try client.newDPoPKey(at: server)
         let response = try await token(
             .jwtBearer(JWTBearerAssertion(assertion, scopes: client.scopes)), at: server, client: client,
             provingBy: key, now: now)
         let identity = try await environment.identity(inDeviceGrant: response, at: server, client: client)
+        try environment.check(asked, in: identity, now: now, hiding: response.secrets)
         return try await store(
             response, identity: identity, as: name, client: client, server: server, provingBy: key, now: now)
     }

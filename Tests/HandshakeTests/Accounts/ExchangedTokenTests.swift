@@ -91,6 +91,26 @@ struct ExchangedTokenTests {
         #expect(sent == refreshed && sent != first)
     }
 
+    @Test(
+        "D8: a user whom an assertion signs in, too weakly or unnamed, is refused and not stored",
+        arguments: [("gold", nil), ("silver", "authentication_insufficient"), ("", "authentication_insufficient")]
+            as [(String, String?)])
+    func authentication(_ context: String, _ code: String?) async throws {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.claims["acr"] = context
+            if context.isEmpty { state.idToken = "" }
+        }
+        let known = try provider.client()
+        var client = Client(
+            service: known.service, id: known.id, redirect: known.redirect, parameters: ["acr_values": "gold"])
+        client.options.requiresAuthenticationContext = true
+        let app = try provider.app(client)
+        let error = await handshakeError { try await app.signIn(withAssertion: Secret("a.b.c")) }
+        #expect(error?.code == code)
+        #expect(try await (app.account() == nil) == (code != nil))
+    }
+
     @Test("M707: a client that makes assertions signs in, and refreshes with a new one")
     func assertions() async throws {
         let world = try await World(.standard)
