@@ -3,7 +3,7 @@ package struct ConnectPage: Sendable {
     package let html: String
 
     /// The hash by which the Content-Security-Policy allows the page's one style sheet.
-    package static let styleHash = PlainPage.hash(of: style)
+    package static let styleHash = PlainPage.hash(of: PlainPage.formStyle)
 
     /// Describes the page.
     ///
@@ -17,7 +17,7 @@ package struct ConnectPage: Sendable {
             #"<input type="hidden" name="\#(PlainPage.escaped(field.name))" value="\#(PlainPage.escaped(field.value))">"#
         }
         html = PlainPage.html(
-            title: title, language: language.tag, style: Self.style,
+            title: title, language: language.tag, style: PlainPage.formStyle,
             main: """
                 <h1>\(PlainPage.escaped(title))</h1>
                 <p>\(PlainPage.escaped(Words.pageConnectText.text(in: language)))</p>
@@ -27,14 +27,4 @@ package struct ConnectPage: Sendable {
                 </form>
                 """, hasForm: true)
     }
-
-    private static let style =
-        PlainPage.style + """
-            :root{--on:#fff}
-            @media (prefers-color-scheme:dark){:root{--on:#0d1512}}
-            main{max-width:28rem;padding:2rem 1.5rem;text-align:center;overflow-wrap:anywhere}
-            p{margin:.75rem 0;color:var(--soft)}
-            button{font:inherit;padding:.6rem 1.2rem;margin:.25rem;border:2px solid var(--accent);border-radius:.5rem;\
-            background:var(--accent);color:var(--on)}
-            """
 }

@@ -55,6 +55,18 @@ package enum PlainPage {
 
         """
 
+    /// The style sheet of a page with a form: sentences and buttons in a narrow column.
+    package static let formStyle =
+        style + """
+            :root{--on:#fff}
+            @media (prefers-color-scheme:dark){:root{--on:#0d1512}}
+            main{max-width:28rem;padding:2rem 1.5rem;text-align:center;overflow-wrap:anywhere}
+            p{margin:.75rem 0;color:var(--soft)}
+            button{font:inherit;padding:.6rem 1.2rem;margin:.25rem;border:2px solid var(--accent);border-radius:.5rem;\
+            background:var(--accent);color:var(--on)}
+
+            """
+
     /// Text made safe for HTML, in content and in quoted attributes.
     package static func escaped(_ text: String) -> String {
         text.unicodeScalars.map { scalar in

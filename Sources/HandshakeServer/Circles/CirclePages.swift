@@ -65,14 +65,8 @@ enum CirclePages {
     }
 
     private static let style =
-        PlainPage.style + """
-            :root{--on:#fff}
-            @media (prefers-color-scheme:dark){:root{--on:#0d1512}}
-            main{max-width:28rem;padding:2rem 1.5rem;text-align:center;overflow-wrap:anywhere}
-            p{margin:.75rem 0;color:var(--soft)}
+        PlainPage.formStyle + """
             .code{font:600 2rem/1.2 ui-monospace,monospace;color:var(--ink);letter-spacing:.05em}
-            button{font:inherit;padding:.6rem 1.2rem;margin:.25rem;border:2px solid var(--accent);border-radius:.5rem;\
-            background:var(--accent);color:var(--on)}
             .quiet{background:transparent;color:var(--accent)}
             """
 
