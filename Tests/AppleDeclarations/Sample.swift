@@ -22,11 +22,12 @@ func garden() async throws -> Handshake {
 struct BalconyScreen: View {
     let handshake: Handshake
     let user: User
+    let server = GardenServer()
 
     @State private var isOn = false
 
     var body: some View {
-        ConnectButton("aB3dE5fG", accounts: handshake)
+        ConnectButton("aB3dE5fG", accounts: handshake) { [server, user] in try await server.userToken(of: user.id) }
             .connectAccount(user.id)
             .connectEmail(user.email)
             .connectStyle(.dark)
@@ -97,11 +98,12 @@ struct PlainButton: View {
 final class BalconyView: UIView {
     convenience init(handshake: Handshake, user: User) {
         self.init(frame: .zero)
-        let button = ConnectButtonView("aB3dE5fG", accounts: handshake)
+        let server = GardenServer()
+        let button = ConnectButtonView(
+            "aB3dE5fG", accounts: handshake, tokens: .partnerServer { try await server.userToken(of: user.id) })
         button.account = user.id
         button.email = user.email
         button.onConnect = { connection in print(connection.name) }
-        button.token = { nil }
         button.onSetUp = setUp
         addSubview(button)
     }
@@ -127,15 +129,14 @@ struct GardenServer: Sendable {
     func userToken(of user: String) async throws -> UserToken? { nil }
 }
 
-/// A button whose token comes from the app's server.
-struct ServedScreen: View {
+/// The button of an app without a server.
+struct UnservedScreen: View {
     let handshake: Handshake
     let user: User
-    let server: GardenServer
 
     var body: some View {
-        ConnectButton("aB3dE5fG", accounts: handshake)
-            .connectToken { [server, user] in try await server.userToken(of: user.id) }
+        ConnectButton("aB3dE5fG", accounts: handshake, tokens: .redirect)
+            .connectAccount(user.id)
     }
 }
 
@@ -143,11 +144,12 @@ struct ServedScreen: View {
 struct ShortScreen: View {
     let handshake: Handshake
     let user: User
+    let server: GardenServer
 
     @State private var isOn = false
 
     var body: some View {
-        ConnectButton("aB3dE5fG", accounts: handshake)
+        ConnectButton("aB3dE5fG", accounts: handshake) { [server, user] in try await server.userToken(of: user.id) }
             .connectEmail(user.email)
             .onConnect { connection in isOn = connection.status == .enabled }
     }

@@ -1,22 +1,17 @@
 import IFTTTConnect
 
-/// The app's newest closure that fetches the user's token: a view may be given another one whenever it is drawn.
+/// How the app obtains the user's token, by the newest closure: a view may be given another one whenever it is drawn.
 @MainActor
 final class NewestToken {
-    typealias Fetch = @Sendable () async throws -> UserToken?
+    var tokens: TokenDelivery
 
-    /// Nil has no token.
-    var fetch: Fetch?
-
-    init(_ fetch: Fetch?) {
-        self.fetch = fetch
+    init(_ tokens: TokenDelivery) {
+        self.tokens = tokens
     }
 
-    /// Asks whichever closure is the newest at that moment.
+    /// Asks whichever closure is the newest at that moment. Whether a redirect's token counts stays as the app first said.
     var delivery: TokenDelivery {
-        .partnerServer {
-            let fetch = await self.fetch
-            return try await fetch?()
-        }
+        let newest: @Sendable () async throws -> UserToken? = { try await self.tokens.partnerToken() }
+        return tokens.isFromRedirect ? .redirectOrPartnerServer(newest) : .partnerServer(newest)
     }
 }

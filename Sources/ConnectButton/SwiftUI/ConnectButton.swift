@@ -7,7 +7,7 @@ public import SwiftUI
 /// The Connect Button of a connection.
 ///
 /// ```swift
-/// ConnectButton("aB3dE5fG", accounts: handshake)
+/// ConnectButton("aB3dE5fG", accounts: handshake) { [server, user] in try await server.userToken(of: user.id) }
 ///     .connectEmail(user.email)
 ///     .onConnect { connection in isOn = connection.status == .enabled }
 /// ```
@@ -18,7 +18,7 @@ public import SwiftUI
 /// put `connectCallbacks()` around the app's root view.
 public struct ConnectButton: View {
     private enum Source {
-        case connection(String, Handshake)
+        case connection(String, Handshake, TokenDelivery)
         case model(ConnectButtonModel)
     }
 
@@ -29,7 +29,7 @@ public struct ConnectButton: View {
         let account: String
         let email: String
         let locale: String
-        let hasToken: Bool
+        let takesRedirect: Bool
     }
 
     /// A model of the view's own, or why there is none.
@@ -53,7 +53,6 @@ public struct ConnectButton: View {
         var email = ""
         var locale = ConnectButtonLocale.user
         var style = ConnectButtonStyle.dynamic
-        var token: (@Sendable () async throws -> UserToken?)?
         var log: Logger?
         var onConnect: @MainActor (Connection) -> Void = { _ in }
         var onDisconnect: @MainActor (Connection) -> Void = { _ in }
@@ -72,15 +71,35 @@ public struct ConnectButton: View {
     @Environment(\.scenePhase) private var phase
     @Environment(\.openURL) private var openURL
 
-    /// Creates a button.
+    /// Creates a button that takes the user token from your server.
     ///
     /// - Parameters:
     ///   - connection: the connection's identifier. One that is invalid is shown as unknown.
     ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
     ///   - log: receives what the button does; by default a logger of the connection's own. The first one counts, as long as
     ///     the button stays.
-    public init(_ connection: String, accounts: Handshake, log: Logger? = nil) {
-        source = .connection(connection, accounts)
+    ///   - token: asks your server, which exchanges the token with its service key; nil while there is none. The newest closure
+    ///     is called. A token in a redirect is ignored (dossier 10.2, W14).
+    public init(
+        _ connection: String, accounts: Handshake, log: Logger? = nil,
+        token: @escaping @Sendable () async throws -> UserToken?
+    ) {
+        self.init(connection, accounts: accounts, tokens: .partnerServer(token), log: log)
+    }
+
+    /// Creates a button that obtains the user token in a way that you choose, such as `TokenDelivery/redirect` in an app
+    /// without a server.
+    ///
+    /// Another app on the device can catch a redirect with a private scheme, and the token with it (dossier 10.2, W14).
+    ///
+    /// - Parameters:
+    ///   - connection: the connection's identifier. One that is invalid is shown as unknown.
+    ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
+    ///   - tokens: how the user token is obtained. The newest closure is called.
+    ///   - log: receives what the button does; by default a logger of the connection's own. The first one counts, as long as
+    ///     the button stays.
+    public init(_ connection: String, accounts: Handshake, tokens: TokenDelivery, log: Logger? = nil) {
+        source = .connection(connection, accounts, tokens)
         options.log = log
     }
 
@@ -109,7 +128,7 @@ public struct ConnectButton: View {
         if case .model(let given) = source { return given }
         guard let own, case .model(let model) = own.outcome else { return nil }
         // Whatever the closures have captured, the newest ones are called.
-        own.token.fetch = options.token
+        if case .connection(_, _, let tokens) = source { own.token.tokens = tokens }
         model.onConnect = options.onConnect
         model.onDisconnect = options.onDisconnect
         model.onFailure = options.onFailure
@@ -133,31 +152,32 @@ public struct ConnectButton: View {
 
     private var identity: Identity {
         switch source {
-        case .connection(let connection, let accounts):
+        case .connection(let connection, let accounts, let tokens):
             Identity(
                 connection: connection, owner: ObjectIdentifier(accounts), account: options.account,
-                email: options.email, locale: options.locale.tag, hasToken: options.token != nil)
+                email: options.email, locale: options.locale.tag, takesRedirect: tokens.isFromRedirect)
         case .model(let model):
             Identity(
-                connection: "", owner: ObjectIdentifier(model), account: "", email: "", locale: "", hasToken: false)
+                connection: "", owner: ObjectIdentifier(model), account: "", email: "", locale: "", takesRedirect: false
+            )
         }
     }
 
     private func run() async {
-        if case .connection(let connection, let accounts) = source { make(connection, accounts) }
+        if case .connection(let connection, let accounts, let tokens) = source { make(connection, accounts, tokens) }
         guard let current else { return }
         openCallback()
         await current.run()
     }
 
     /// Makes the model unless there is one: an appearance must not lose what the button shows.
-    private func make(_ connection: String, _ accounts: Handshake) {
+    private func make(_ connection: String, _ accounts: Handshake, _ tokens: TokenDelivery) {
         if case .model? = own?.outcome { return }
-        let token = NewestToken(options.token)
+        let token = NewestToken(tokens)
         do {
             let model = try ConnectButtonModel(
                 connection, accounts: accounts, as: options.account, email: options.email, locale: options.locale,
-                environment: .system(tokens: options.token == nil ? .redirect : token.delivery), log: options.log)
+                environment: .system(tokens: token.delivery), log: options.log)
             made = Made(identity: identity, accounts: accounts, token: token, outcome: .model(model))
         } catch {
             let failure = ConnectButtonFailure(.unknownConnection, detail: "\(error)")
@@ -223,15 +243,6 @@ extension ConnectButton {
     /// Sets the locale of the texts and of IFTTT's pages. Otherwise it is the user's.
     public func connectLocale(_ locale: ConnectButtonLocale) -> ConnectButton {
         with { $0.locale = locale }
-    }
-
-    /// Takes the user token from your server, and ignores that of the redirect.
-    ///
-    /// Your server exchanges it with its service key; the closure returns nil while there is none, and the newest one is
-    /// called. Without this modifier, the button takes the token from the redirect. Another app on the device can catch a
-    /// redirect with a private scheme (W14).
-    public func connectToken(_ token: @escaping @Sendable () async throws -> UserToken?) -> ConnectButton {
-        with { $0.token = token }
     }
 
     private func with(_ change: (inout Options) -> Void) -> ConnectButton {

@@ -9,7 +9,8 @@ public import UIKit
 /// ``ConnectButton`` as a view of UIKit.
 ///
 /// ```swift
-/// let button = ConnectButtonView("aB3dE5fG", accounts: handshake)
+/// let button = ConnectButtonView(
+///     "aB3dE5fG", accounts: handshake, tokens: .partnerServer { try await server.userToken(of: user.id) })
 /// button.account = user.id
 /// button.email = user.email
 /// button.onConnect = { connection in print(connection.name) }
@@ -29,10 +30,6 @@ public final class ConnectButtonView: UIView {
     public var style = ConnectButtonStyle.dynamic { didSet { show() } }
     /// The locale of the texts and of IFTTT's pages.
     public var locale = ConnectButtonLocale.user { didSet { show() } }
-    /// Takes the user token from your server, and ignores that of the redirect.
-    ///
-    /// See ``ConnectButton/connectToken(_:)``. The newest one is called; nil takes the token from the redirect.
-    public var token: (@Sendable () async throws -> UserToken?)? { didSet { show() } }
     /// Configures a connection that is on, when the user finishes set-up.
     ///
     /// Call the second argument once the configuration is saved. When it is nil, the button opens IFTTT's page that manages the
@@ -56,10 +53,11 @@ public final class ConnectButtonView: UIView {
     /// - Parameters:
     ///   - connection: the connection's identifier.
     ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
+    ///   - tokens: how the user token is obtained. With a server of your own: `TokenDelivery/partnerServer(_:)`.
     ///   - log: receives what the button does; by default a logger of the connection's own.
-    public init(_ connection: String, accounts: Handshake, log: Logger? = nil) {
+    public init(_ connection: String, accounts: Handshake, tokens: TokenDelivery, log: Logger? = nil) {
         super.init(frame: .zero)
-        connect(connection, accounts: accounts, log: log)
+        connect(connection, accounts: accounts, tokens: tokens, log: log)
     }
 
     /// Creates a button that draws a model. The model's own closures receive what happens.
@@ -69,7 +67,7 @@ public final class ConnectButtonView: UIView {
         show()
     }
 
-    /// Creates the view of a storyboard: a preview, until ``connect(_:accounts:log:)``.
+    /// Creates the view of a storyboard: a preview, until ``connect(_:accounts:tokens:log:)``.
     public required init?(coder: NSCoder) {
         super.init(coder: coder)
         show()
@@ -79,10 +77,11 @@ public final class ConnectButtonView: UIView {
     ///
     /// - Parameters:
     ///   - connection: the connection's identifier.
-    ///   - accounts: as for ``init(_:accounts:log:)``.
-    ///   - log: as for ``init(_:accounts:log:)``.
-    public func connect(_ connection: String, accounts: Handshake, log: Logger? = nil) {
-        button = ConnectButton(connection, accounts: accounts, log: log)
+    ///   - accounts: as for ``init(_:accounts:tokens:log:)``.
+    ///   - tokens: as for ``init(_:accounts:tokens:log:)``.
+    ///   - log: as for ``init(_:accounts:tokens:log:)``.
+    public func connect(_ connection: String, accounts: Handshake, tokens: TokenDelivery, log: Logger? = nil) {
+        button = ConnectButton(connection, accounts: accounts, tokens: tokens, log: log)
         show()
     }
 
@@ -90,14 +89,6 @@ public final class ConnectButtonView: UIView {
     public func open(_ url: URL) {
         callback = ConnectCallback(url, number: (callback?.number ?? 0) + 1)
         show()
-    }
-
-    /// The button with what it has only when it is set.
-    private func configured(_ button: ConnectButton) -> ConnectButton {
-        var button = button
-        if let token { button = button.connectToken(token) }
-        if let onSetUp { button = button.onSetUp(onSetUp) }
-        return button
     }
 
     /// Fetches the connection when the app becomes active: the user may have changed it on IFTTT's page.
@@ -115,7 +106,7 @@ public final class ConnectButtonView: UIView {
     private func show() {
         let configuration = UIHostingConfiguration {
             if let button {
-                configured(button)
+                (onSetUp.map { button.onSetUp($0) } ?? button)
                     .connectAccount(account).connectEmail(email).connectStyle(style).connectLocale(locale)
                     .onConnect { [weak self] in self?.onConnect($0) }
                     .onDisconnect { [weak self] in self?.onDisconnect($0) }
