@@ -94,7 +94,7 @@ public struct ConnectAPI: Sendable {
     /// Of the other calls, here and in ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`)
     /// are retried once after a quarter of a second; `perform` and the idempotent ones (`enable`, `disable`,
     /// `refreshLabels`, `notify`) after a second; both accept a `Retry-After` of at most two seconds. All others are
-    /// never retried: `update`, `run`, `test`, `userToken` and `provisionalCode`.
+    /// never retried: `update`, `updateDeprecated`, `run`, `test`, `userToken` and `provisionalCode`.
     public struct RetryPolicy: Sendable, Hashable {
         /// The pause before each retry.
         public let pauses: [Duration]

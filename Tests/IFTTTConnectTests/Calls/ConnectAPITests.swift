@@ -313,6 +313,29 @@ struct ConnectAPITests {
         #expect(sent == (try JSONValue(parsing: Array(expected.utf8))))
     }
 
+    @Test("F072: the deprecated update names the fields by service, of an option its value alone")
+    func deprecatedUpdate() async throws {
+        let replies: [ScriptedIFTTT.Reply] = [.json("", status: 200), .status(204), .json("<html>", status: 200)]
+        let ifttt = ScriptedIFTTT(["POST \(path)": replies])
+        let home = try #require(LocationValue(latitude: 48.1, longitude: 11.5, radius: 90))
+        let update = DeprecatedServiceUpdate(
+            serviceID: "location", triggers: ["exit_region_location": [["location": .location(home)]]],
+            actions: ["b": [[:]], "a": [["zone": .option(.init(group: nil, label: "Roof", value: "zone-9"))], [:]]])
+        let api = ifttt.api(.user(try token()))
+        for _ in 0..<2 { try await api.updateDeprecated(try id(), to: [update]) }
+        #expect(await connectError { try await api.updateDeprecated(try id(), to: [update]) } != nil)
+        let expected = """
+            { "services": [ { "service_id": "location",
+              "triggers": [ { "id": "exit_region_location", "user_triggers": [ { "fields": [
+                { "id": "location", "value": { "lat": 48.1, "lng": 11.5, "radius": 90 } } ] } ] } ],
+              "actions": [ { "id": "a", "user_actions": [
+                { "fields": [ { "id": "zone", "value": "zone-9" } ] }, { "fields": [] } ] },
+                { "id": "b", "user_actions": [ { "fields": [] } ] } ] } ] }
+            """
+        let sent = try JSONValue(parsing: Array(try #require(ifttt.requests.first).content.utf8))
+        #expect(sent == (try JSONValue(parsing: Array(expected.utf8))))
+    }
+
     @Test("a token that could break a header is none, and an invite code that could is refused")
     func headers() async throws {
         for text in ["", "a b", "a\r\nX: y", "é", String(repeating: "x", count: 4097)] {

@@ -80,6 +80,7 @@ private struct Call: Sendable, CustomTestStringConvertible {
         app("update", "PUT \(path)/user_connection", user) {
             _ = try await $0.update($1, to: UserConnection(features: []))
         },
+        app("deprecated update", "POST \(path)", user) { try await $0.updateDeprecated($1, to: []) },
         app("report", "POST /v2/sdk/events", []) { api, _ in
             var queue = try #require(AnalyticsQueue(stored: Call.queue))
             queue.append(.footerClicked, at: 0)
@@ -104,6 +105,7 @@ private struct Call: Sendable, CustomTestStringConvertible {
         partner("update", "PUT \(path)/user_connection") {
             _ = try await $0.update($1, to: UserConnection(features: []), for: "u")
         },
+        partner("deprecated update", "POST \(path)") { try await $0.updateDeprecated($1, to: [], for: "u") },
         partner("refresh", "POST \(path)/user_connection/refresh", pauses: repeatable) {
             try await $0.refreshLabels(of: $1, for: "u")
         },

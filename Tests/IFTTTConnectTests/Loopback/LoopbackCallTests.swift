@@ -129,6 +129,25 @@ struct LoopbackCallTests {
         }
     }
 
+    @Test("F072: the deprecated update of an app and of a server changes the fields that it names, and no other")
+    func deprecatedUpdate() async throws {
+        func update(_ zone: String) -> DeprecatedServiceUpdate {
+            DeprecatedServiceUpdate(serviceID: "lumen_garden", actions: ["start_drip": [["zone": .text(zone)]]])
+        }
+        try await LoopbackIFTTT.run { ifttt in
+            let ada = try ifttt.api("ada")
+            let areas = try await ada.connection(leaving()).userConnection?.features.flatMap(\.triggers)
+            try await ada.updateDeprecated(leaving(), to: [update("zone-9")])
+            let roof = FieldValue.option(.init(group: "Upstairs", label: "Roof", value: "zone-9"))
+            #expect(try await zones(ada.connection(leaving())) == [roof])
+            try await ifttt.service.updateDeprecated(leaving(), to: [update("zone-7")], for: "garden-1001")
+            #expect(try await zones(ada.connection(leaving())) != [roof])
+            #expect(try await ada.connection(leaving()).userConnection?.features.flatMap(\.triggers) == areas)
+            let refused = await connectError { try await ada.updateDeprecated(leaving(), to: [update("zone-0")]) }
+            #expect(refused?.problemKind == .invalidParameters)
+        }
+    }
+
     @Test("F071: every address of options in a connection leads to its options, the nested form among them")
     func optionsByAddress() async throws {
         try await LoopbackIFTTT.run { ifttt in
