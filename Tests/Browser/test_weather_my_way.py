@@ -244,6 +244,52 @@ def test_an_alert_is_told_while_the_chains_run_and_where_the_session_has_ended(o
     fine(page)
 
 
+SCRIPTS = ("weather.js", "genes/file-selector.js", "genes/registration-sheet.js")
+
+
+@pytest.mark.parametrize("late", SCRIPTS)
+def test_no_button_can_be_pressed_before_its_script_is_there(open_page: OpenPage, weather: Weather, late: str) -> None:
+    page = open_page(width=1000, height=900, reduced_motion="reduce")
+    if late != "weather.js":
+        serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)
+    held: list[Route] = []
+
+    def waiting(*names: str) -> None:
+        while not held:
+            page.wait_for_timeout(20)
+        for name in names:
+            button = page.get_by_role("button", name=name)
+            expect(button).to_be_disabled()
+            button.click(force=True)
+            button.press("Enter")
+        fine(page)
+        held.pop().continue_()
+
+    def hold() -> None:
+        page.route(f"**/{late}", lambda route: held.append(route), times=1)
+
+    hold()
+    page.goto(weather.origin, wait_until="commit")
+    expect(page.get_by_role("link", name="Sign in with Sequencing.com")).to_be_visible()
+    waiting("Create an account")
+    create = page.get_by_role("button", name="Create an account")
+    expect(create).to_be_enabled()
+    create.press("Enter")
+    expect(page.locator("registration-sheet").get_by_role("dialog")).to_be_visible()
+
+    sign_in(page, weather)
+    opening = {"Choose a file": page.locator("file-selector").get_by_role("dialog"),
+               "Import from 23andMe or Ancestry": page.get_by_role("dialog", name="Import from"),
+               "Copy a file from the web": page.get_by_role("dialog", name="Copy a file from the web")}
+    for name, sheet in opening.items():
+        hold()
+        page.goto(weather.origin, wait_until="commit")
+        waiting(*opening)
+        expect(sheet).to_be_hidden()
+        page.get_by_role("button", name=name).click()
+        expect(sheet).to_be_visible()
+
+
 def test_an_answer_takes_no_focus_from_a_user_who_has_gone_on(open_page: OpenPage, weather: Weather) -> None:
     page = open_page(reduced_motion="reduce")
     serve_script(page, "**/weather.js", "Examples/WeatherMyWay/Web/weather.js", words=1)

@@ -45,7 +45,7 @@ enum Pages {
         <p>\(WeatherWords.introduction.rawValue)</p>
         {{#notice}}<p class="notice" role="status">{{.}}</p>{{/notice}}
         <p class="acts"><a class="button first" href="\(signInAddress)">\(WeatherWords.signIn.rawValue)</a>
-        <button type="button" id="register">\(WeatherWords.register.rawValue)</button></p>
+        <button type="button" id="register" disabled>\(WeatherWords.register.rawValue)</button></p>
         </main>
         <registration-sheet></registration-sheet>
         """)
@@ -61,7 +61,7 @@ enum Pages {
         <h1 id="heading" tabindex="-1">{{#file}}Your forecast{{/file}}{{^file}}\(WeatherWords.whichFile.rawValue){{/file}}</h1>
         <section id="choice" aria-label="File and place" data-file="{{file}}">
         <p id="chosen">{{#file}}{{.}}{{/file}}{{^file}}Pick one of your own genetic files, or a sample.{{/file}}</p>
-        <button type="button" id="choose" class="first">\(WeatherWords.chooseFile.rawValue)</button>
+        <button type="button" id="choose" class="first" disabled>\(WeatherWords.chooseFile.rawValue)</button>
         <label for="place">Place</label>
         <select id="place">{{#places}}<option data-warning="{{warning}}"{{#isCurrent}} selected{{/isCurrent}}>{{name}}</option>{{/places}}</select>
         </section>
@@ -70,8 +70,8 @@ enum Pages {
         <section id="report" aria-labelledby="heading" hidden></section>
         <section class="more" aria-labelledby="more"><h2 id="more">Bring in more data</h2>
         <p>Sequencing.com fetches your data at 23andMe or Ancestry, or a file from the web.</p>
-        <p class="acts"><button type="button" id="import">\(WeatherWords.importData.rawValue)</button>
-        <button type="button" id="copy">\(WeatherWords.copyFile.rawValue)</button></p>
+        <p class="acts"><button type="button" id="import" disabled>\(WeatherWords.importData.rawValue)</button>
+        <button type="button" id="copy" disabled>\(WeatherWords.copyFile.rawValue)</button></p>
         <div id="progress" hidden></div></section>
         </main>
         <file-selector modal src="/genes/files?all=true"{{#account}} remember="{{.}}"{{/account}}

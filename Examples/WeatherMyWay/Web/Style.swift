@@ -23,7 +23,9 @@ enum Style {
         button,.button{display:inline-block;border-color:var(--line);font-weight:600;text-decoration:none;cursor:pointer}
         button:hover,.button:hover{border-color:var(--field)}
         .first{border-color:var(--accent);background:var(--accent);color:var(--accent-ink)}
-        button:disabled{color:var(--quiet);cursor:default}
+        button:disabled{cursor:default;animation:wait 0s .2s forwards}
+        /* After a moment: the page's script enables its buttons mostly before. */
+        @keyframes wait{to{border-color:var(--line);background:var(--card);color:var(--quiet)}}
         :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         .acts{display:flex;flex-wrap:wrap;gap:.6rem;margin:0}
         .notice,.warning{padding:.75rem 1rem;border-radius:.6rem;background:var(--warn-tint);color:var(--ink)}

@@ -31,9 +31,17 @@ function tell(place, { problem, sign_in: address }) {
   place.append(" ", link);
 }
 
+/** The page's buttons are disabled until their script is there, so that no press is lost. */
+function onPress(id, act) {
+  const button = $(id);
+  if (!button) return;
+  button.addEventListener("click", act);
+  button.disabled = false;
+}
+
 // MARK: - Signing in
 
-$("register")?.addEventListener("click", () => document.querySelector("registration-sheet").show());
+onPress("register", () => document.querySelector("registration-sheet").show());
 
 // MARK: - The file and the forecast
 
@@ -137,7 +145,7 @@ const selector = document.querySelector("file-selector");
 if (selector) {
   warnOfPlace();
   // Files come meanwhile: each opening asks for the list again, with the last one in view.
-  $("choose").addEventListener("click", () => {
+  onPress("choose", () => {
     selector.show();
     selector.refresh();
   });
@@ -280,7 +288,7 @@ if (importSheet) {
 
   // Counts what the user began in the sheet.
   let sheet = 0;
-  $("import").addEventListener("click", () => {
+  onPress("import", () => {
     sheet += 1;
     // A question or a link that is waited for outlasts the page.
     expect(imported);
@@ -324,7 +332,7 @@ if (importSheet) {
 
 const copySheet = $("copy-sheet");
 if (copySheet) {
-  $("copy").addEventListener("click", () => {
+  onPress("copy", () => {
     $("copy-problem").textContent = "";
     copySheet.showModal();
   });
