@@ -340,6 +340,7 @@ def test_a_tap_on_the_pill_does_nothing_when_no_retry_can_help(page: Page, serve
     opened(page, server, server.script().answer("loading_failed", failure="unknown_connection"))
     expect(switch(page)).to_have_attribute("aria-disabled", "true")
     switch(page).click(force=True)
+    caught_up(page)
     assert events(server) == []
 
 

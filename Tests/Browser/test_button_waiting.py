@@ -110,6 +110,8 @@ def test_an_address_without_an_answer_is_shown_and_escape_cancels(page: Page, se
     page.get_by_role("textbox").press("Escape")
     shown(page, "connect")
     arrives.set()
+    caught_up(page)
+    shown(page, "connect")
     assert events(server) == ["email", "cancel"]
 
 
@@ -143,10 +145,13 @@ def test_the_page_that_began_goes_on_when_the_server_knows_where(page: Page, ser
 
 def test_another_page_goes_nowhere(page: Page, server: ButtonServer) -> None:
     script = server.script()
+    page.clock.install(time=0)
     opened(page, server, script.answer("verifying", progress="indeterminate"))
-    server.pushed["one"] = script.answer("going_to_service", revision=3, progress="indeterminate", canOpen=True)
+    server.pushed["one"] = script.answer("going_to_service", revision=3, email="ada@example.com", progress="indeterminate", canOpen=True)
     shown(page, "going_to_service")
-    settled(page)
+    page.clock.run_for(5_000)
+    caught_up(page)
+    shown(page, "going_to_service")
     assert events(server) == []
 
 
@@ -162,6 +167,7 @@ def test_cancel_keeps_a_user_from_being_sent_on(page: Page, server: ButtonServer
     press(page, "cancel")
     shown(page, "connect")
     page.clock.run_for(5_000)
+    caught_up(page)
     assert events(server) == ["email", "cancel"]
 
 
@@ -186,6 +192,7 @@ def test_a_reload_that_is_no_return_says_nothing(page: Page, server: ButtonServe
     opened(page, server, server.script().answer("going_to_service", progress="indeterminate"))
     page.reload()
     shown(page, "going_to_service")
+    caught_up(page)
     assert events(server) == []
 
 

@@ -62,8 +62,8 @@ def sees(page: Page, condition: str) -> None:
     comes(page, lambda: page.evaluate(script), condition)
 
 
-def connect(page: Page, shop: Shop) -> None:
-    settings(page, shop, own_configuration=False)
+def connect(page: Page, shop: Shop, **values: object) -> None:
+    settings(page, shop, own_configuration=False, **values)
     open_connection(page, shop)
     leave(page, Hand(page, HAND), shop, "new@example.test")
     say_yes(page, Hand(page, HAND), shop)
@@ -246,7 +246,8 @@ def test_a_tap_that_the_browser_sends_twice_does_not_undo_a_cancel_on_another_de
 
 
 def test_keep_while_ifttt_disconnects_stays_connected(shop: Shop, page: Page) -> None:
-    connect(page, shop)
+    customer = "garden-1005"
+    connect(page, shop, customer=customer, token=False)
     shop.misbehave(f"ifttt POST /v2/connections/{CONNECTION}/disable => delay 3")
     switch(page).click()
     until(page, "confirm_disconnect")
@@ -255,19 +256,23 @@ def test_keep_while_ifttt_disconnects_stays_connected(shop: Shop, page: Page) ->
     page.locator("connect-button [data-action=cancel]").click()
     until(page, "connecting")
     until(page, "connected")
+    assert at_ifttt(shop, customer)
     page.reload()
     until(page, "connected")
 
 
 def test_disconnecting_is_shown_and_then_that_it_is_done(shop: Shop, page: Page) -> None:
     """F040."""
-    connect(page, shop)
+    customer = "garden-1005"
+    connect(page, shop, customer=customer, token=False)
+    assert at_ifttt(shop, customer)
     shop.misbehave(f"ifttt POST /v2/connections/{CONNECTION}/disable => delay 2")
     switch(page).click()
     until(page, "confirm_disconnect")
     page.locator("connect-button .choices [data-action=disconnect]").click()
     until(page, "disconnecting")
     until(page, "disconnected")
+    assert not at_ifttt(shop, customer)
     until(page, "connect")
 
 
