@@ -147,7 +147,6 @@ struct NotificationBusTests {
         {
             await Task.yield()
         }
-        #expect(try await notifications.server().name == "mock-notify")
         #expect(try await notifications.capabilities() == [.body, .bodyMarkup, .actions])
         var events = try await notifications.events().makeAsyncIterator()
         var notification = DesktopNotification("Found", body: "Ada <b>")

@@ -51,7 +51,7 @@ package struct RemoteObject: Sendable {
 
     /// The signals of this object, from the return of this function on.
     ///
-    /// - Throws: As ``Connection/signals(matching:buffer:overflow:)``.
+    /// - Throws: As ``Connection/signals(matching:buffer:)``.
     package func signals(_ member: MemberName? = nil, of interface: InterfaceName) async throws -> Signals {
         try await connection.signals(
             matching: MatchRule(sender: destination, interface: interface, member: member, path: path))

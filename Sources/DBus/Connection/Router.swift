@@ -99,11 +99,6 @@ final class Router: Sendable {
         }
         return try result.get()
     }
-
-    /// The exported objects.
-    var objects: ObjectTable {
-        state.withLock { $0.objects }
-    }
 }
 
 /// A subscription to signals, to ownership of a name, or both.

@@ -1,35 +1,25 @@
 extension Connection {
-    /// What happens to a signal when the buffer is full.
-    package enum Overflow: Sendable, Hashable {
-        /// The sequence ends with ``DBusError/signalOverflow(limit:)`` after the buffered signals: no loss goes unnoticed.
-        case fail
-        /// The oldest buffered signal is dropped: for measurements, where only the newest count.
-        case dropOldest
-    }
-
     /// The signals that match `rule`, from the return of this function on.
     ///
     /// With a well-known sender, only signals of its present owner are accepted: the bus delivers signals addressed to this
-    /// connection from any sender.
+    /// connection from any sender. Beyond `buffer`, the sequence ends with ``DBusError/signalOverflow(limit:)`` after the
+    /// buffered signals: no loss goes unnoticed.
     ///
     /// - Parameters:
     ///   - rule: The signals to receive.
     ///   - buffer: The maximum number of unread signals, at least one.
-    ///   - overflow: What happens beyond that.
     /// - Throws: As ``call(_:timeout:)``.
-    package func signals(
-        matching rule: MatchRule, buffer: Int = 1024, overflow: Overflow = .fail
-    ) async throws -> Signals {
+    package func signals(matching rule: MatchRule, buffer: Int = 1024) async throws -> Signals {
         let limit = max(buffer, 1)
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: Signal.self, throwing: (any Error).self,
-            bufferingPolicy: overflow == .fail ? .bufferingOldest(limit) : .bufferingNewest(limit))
+            bufferingPolicy: .bufferingOldest(limit))
         let followed = rule.sender.flatMap { $0.changesOwner ? $0 : nil }
         let number = try await follow(
             Subscription(rule: rule, followed: followed) { event in
                 switch event {
                 case .signal(let signal):
-                    if case .dropped = continuation.yield(signal), overflow == .fail {
+                    if case .dropped = continuation.yield(signal) {
                         continuation.finish(throwing: DBusError.signalOverflow(limit: limit))
                     }
                 case .owner: break

@@ -36,9 +36,4 @@ struct MessageReader: Sendable {
         }
         return nil
     }
-
-    /// Whether an incomplete message is buffered.
-    var isInsideMessage: Bool {
-        buffer.count > position
-    }
 }

@@ -133,15 +133,3 @@ extension [Value] {
         get throws(DBusError) { try Signature(map(\.type)) }
     }
 }
-
-extension [String: Value] {
-    /// The property of this name, or nil when it is missing.
-    ///
-    /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when it has another type.
-    package func read<Result: ValueConvertible>(
-        _ name: String, as type: Result.Type = Result.self
-    ) throws(DBusError) -> Result? {
-        guard let value = self[name] else { return nil }
-        return try value.read(type)
-    }
-}

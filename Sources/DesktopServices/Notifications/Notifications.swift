@@ -17,17 +17,6 @@ package struct Notifications: Sendable {
         package static let body = Capability(rawValue: "body")
         /// Interprets some HTML in the body.
         package static let bodyMarkup = Capability(rawValue: "body-markup")
-        /// Stores notifications until they are dismissed.
-        package static let persistence = Capability(rawValue: "persistence")
-    }
-
-    /// The server's description of itself.
-    package struct Server: Sendable, Hashable {
-        package let name: String
-        package let vendor: String
-        package let version: String
-        /// The version of the specification, as in `1.2`.
-        package let specification: String
     }
 
     /// The program's name as users know it.
@@ -57,15 +46,6 @@ package struct Notifications: Sendable {
     /// - Throws: ``DesktopServicesError/noNotificationService`` or ``DesktopServicesError/bus(_:)``
     package func capabilities() async throws -> Set<Capability> {
         Set(try await call("GetCapabilities").read([String].self).map(Capability.init(rawValue:)))
-    }
-
-    /// The server's name and version.
-    ///
-    /// - Throws: As ``capabilities()``.
-    package func server() async throws -> Server {
-        let (name, vendor, version, specification) = try await call("GetServerInformation")
-            .read(String.self, String.self, String.self, String.self)
-        return Server(name: name, vendor: vendor, version: version, specification: specification)
     }
 
     /// Shows a notification, or replaces an earlier one.

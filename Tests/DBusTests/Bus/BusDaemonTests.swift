@@ -52,7 +52,7 @@ struct BusDaemonTests {
                     guard let service, let sender = call.sender else { throw RemoteError(.failed) }
                     let path = try call.arguments.read(ObjectPath.self)
                     let properties = try await service.object(path, of: sender).properties(of: Self.interface)
-                    return [try properties.read("Type", as: String.self)?.value ?? ""]
+                    return [try properties["Type"]?.read(String.self).value ?? ""]
                 }
             ])
         try service.export([manager], at: "/")
@@ -157,8 +157,8 @@ struct ForeignClientTests {
             ])
         let signal = try #require(try await signals.next())
         let properties = try signal.arguments.read([String: Value].self)
-        #expect(try properties.read("RSSI", as: Int16.self) == -59)
-        #expect(try properties.read("ManufacturerData", as: [UInt16: Value].self) == [76: .bytes([2, 21])])
+        #expect(try properties["RSSI"]?.read(Int16.self) == -59)
+        #expect(try properties["ManufacturerData"]?.read([UInt16: Value].self) == [76: .bytes([2, 21])])
     }
 
     @Test(

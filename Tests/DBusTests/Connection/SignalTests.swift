@@ -9,10 +9,9 @@ struct SignalTests {
 
     /// Follows `rule` and answers what that asks the bus.
     static func follow(
-        _ connection: Connection, _ peer: ScriptedPeer, _ rule: MatchRule = rule, buffer: Int = 16,
-        overflow: Connection.Overflow = .fail
+        _ connection: Connection, _ peer: ScriptedPeer, _ rule: MatchRule = rule, buffer: Int = 16
     ) async throws -> Signals {
-        let signals = Task { try await connection.signals(matching: rule, buffer: buffer, overflow: overflow) }
+        let signals = Task { try await connection.signals(matching: rule, buffer: buffer) }
         try await acceptMatches(peer, rule.sender.map { $0.changesOwner ? 2 : 1 } ?? 1)
         if let sender = rule.sender, sender.changesOwner { try await answerOwner(peer, ":1.9") }
         return try await signals.value
@@ -101,17 +100,6 @@ struct SignalTests {
             for try await signal in signals { members.append(signal.member) }
         }
         #expect(members == ["One", "Two"])
-    }
-
-    @Test("where only the newest count, the oldest is dropped")
-    func dropOldest() async throws {
-        let (connection, peer) = try await ScriptedPeer.connected()
-        let signals = try await Self.follow(connection, peer, buffer: 2, overflow: .dropOldest)
-        for member in ["One", "Two", "Three"] as [MemberName] { try peer.signal(member) }
-        try await Self.roundTrip(connection, peer)
-        var iterator = signals.makeAsyncIterator()
-        #expect(try await iterator.next()?.member == "Two")
-        #expect(try await iterator.next()?.member == "Three")
     }
 
     /// A call and its answer: what the peer sent before has been dealt with.

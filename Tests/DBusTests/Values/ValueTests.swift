@@ -42,14 +42,6 @@ struct ValueTests {
         }
     }
 
-    @Test("a missing property is nil and one of another type is an error")
-    func properties() throws {
-        let properties: [String: Value] = ["RSSI": .int16(-60)]
-        #expect(try properties.read("RSSI", as: Int16.self) == -60)
-        #expect(try properties.read("TxPower", as: Int16.self) == nil)
-        #expect(throws: DBusError.self) { try properties.read("RSSI", as: String.self) }
-    }
-
     @Test("of two entries with one key the last counts")
     func repeatedKey() throws {
         let value = Value.dictionary([.init("a", .byte(1)), .init("a", .byte(2))], key: .string, value: .byte)
