@@ -1,11 +1,6 @@
 import Beacons
 import Testing
 
-/// Lends bytes as a span.
-private func frame(_ bytes: [UInt8], _ read: (Span<UInt8>) -> Frame) -> Frame {
-    bytes.withUnsafeBufferPointer { read(Span(_unsafeElements: $0)) }
-}
-
 @Suite("Frames")
 struct FrameTests {
     private let parser = FrameParser()
@@ -21,8 +16,6 @@ struct FrameTests {
         #expect(try read("02 01 06 1a ff 4c 00" + workedDigits) == .iBeacon(worked))
         #expect(try read("02 01 1a 1a ff 4c 00" + workedDigits) == .iBeacon(worked))
         #expect(worked.manufacturerData == bytes(workedDigits))
-        #expect(
-            frame(bytes(workedDigits)) { parser.frame(inManufacturerData: $0, company: .apple) } == .iBeacon(worked))
         let assembled = try AdvertisingData(manufacturerData: [.apple: bytes(workedDigits)])
         #expect(parser.frame(in: assembled) == .iBeacon(worked))
         #expect("\(worked.uuid)" == "3ee761a0-f737-11e3-a3ac-0800200c9a66")

@@ -205,7 +205,7 @@ struct CompanionStateTests {
     func faces(trust: Trust) async throws {
         let person = NearbyPerson(
             person: ada, known: nil, distance: nil, proximity: .near,
-            encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0, trust: trust)
+            encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), trust: trust)
         state.note(.people([person]))
         let isShown = trust == .circle || trust == .paired
         #expect(try await shown().contains(#""trust":"\#(trust.word)","shows_face":\#(isShown)"#))

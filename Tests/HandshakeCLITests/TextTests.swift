@@ -37,7 +37,7 @@ struct TextTests {
             NearbyPerson(
                 person: try UserNumber(number), known: Person(name: "Ada \u{1B}[2J\(number)", batch: "S1'14"),
                 distance: 2,
-                proximity: .near, encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0,
+                proximity: .near, encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90),
                 trust: number == 1 ? .paired : .unverified)
         }
         let lines = LiveList.lines(people, status: "listening", columns: 40, rows: 5)
@@ -52,7 +52,7 @@ struct TextTests {
         func line(_ proximity: Proximity, _ rssi: Double?) throws -> String {
             let person = NearbyPerson(
                 person: try UserNumber(7), known: Person(name: "Ada"), distance: nil, proximity: proximity,
-                encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0, trust: .circle, rssi: rssi)
+                encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), trust: .circle, rssi: rssi)
             return LiveList.lines([person], status: "listening", columns: 80, rows: 5)[1]
         }
         let near = try line(.near, -65)

@@ -1,7 +1,6 @@
 /// Parses advertisements without allocating memory.
 ///
-/// Whole advertising data and the parts that a receiver such as BlueZ reports give the same frame (dossier 2.1, 7.2).
-/// Nothing throws: malformed input has a frame case of its own.
+/// Nothing throws: malformed input has a frame case of its own (dossier 2.1).
 public struct FrameParser: Sendable, Hashable {
     /// Whether extra bytes after an iBeacon or AltBeacon are ignored (dossier 2.3). Otherwise such a frame is
     /// malformed.
@@ -49,16 +48,6 @@ public struct FrameParser: Sendable, Hashable {
             if frame.rank > best.rank { best = frame }
         }
         return best
-    }
-
-    /// Parses manufacturer data. `bytes` are those after the company ID, which BlueZ uses as the key.
-    public func frame(inManufacturerData bytes: Span<UInt8>, company: CompanyID) -> Frame {
-        manufacturerFrame(bytes, 0..<bytes.count, company: company)
-    }
-
-    /// Parses service data. `bytes` are those after the service UUID, which BlueZ uses as the key.
-    public func frame(inServiceData bytes: Span<UInt8>, service: ServiceUUID) -> Frame {
-        serviceFrame(bytes, 0..<bytes.count, service: service)
     }
 
     /// How many service UUIDs of one advertisement are read; a sender of rolling identifiers has one or two.

@@ -90,12 +90,7 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
 
     /// Removes a member with all keys. Call ``prepare(for:)`` afterwards.
     public mutating func forget(_ member: Member) {
-        forget(where: { $0 == member })
-    }
-
-    /// Removes members with all keys. Call ``prepare(for:)`` afterwards.
-    public mutating func forget(where isForgotten: (Member) -> Bool) {
-        for day in keys.keys { keys[day] = keys[day]?.filter { !isForgotten($0.key) } }
+        for day in keys.keys { keys[day]?[member] = nil }
         tables = [:]
     }
 

@@ -227,29 +227,19 @@ extension JoinedCircle {
     public func leave() async throws -> Delivery {
         try await CircleEnvironment.placing {
             let state = try await state()
-            return try await part(isLeaving: true, state)
+            let farewell = CircleFarewell(
+                address: state.address, bearer: state.bearer, isLeaving: true, expires: state.expires)
+            try await records.rememberFarewell(farewell)
+            if state.hasSharedSeed { try await forgetSharedSeed() }
+            // A table that cannot be read goes too: the farewell is stored, and the user must not stay half in the circle.
+            let members = Set(((try? await records.table())?.entries ?? []).map(\.person))
+            try await records.removeAll()
+            try await environment.stored.withdraw(members)
+            let delivery = await farewell.deliver(over: environment.transport, at: now)
+            guard delivery != .pending else { return .pending }
+            // Only this one: other circles' servers may still have to be told. One that stays is told again, which changes nothing.
+            _ = try? await environment.vault.remove(records.key("farewell"))
+            return delivery
         }
-    }
-
-    /// Signs this device out and removes everything of the circle from it; the user stays a member.
-    func signOut() async throws {
-        guard let state = try await records.state() else { return }
-        _ = try await part(isLeaving: false, state)
-    }
-
-    private func part(isLeaving: Bool, _ state: CircleRecords.State) async throws -> Delivery {
-        let farewell = CircleFarewell(
-            address: state.address, bearer: state.bearer, isLeaving: isLeaving, expires: state.expires)
-        try await records.rememberFarewell(farewell)
-        if state.hasSharedSeed { try await forgetSharedSeed() }
-        // A table that cannot be read goes too: the farewell is stored, and the user must not stay half in the circle.
-        let members = Set(((try? await records.table())?.entries ?? []).map(\.person))
-        try await records.removeAll()
-        try await environment.stored.withdraw(members)
-        let delivery = await farewell.deliver(over: environment.transport, at: now)
-        guard delivery != .pending else { return .pending }
-        // Only this one: other circles' servers may still have to be told. One that stays is told again, which changes nothing.
-        _ = try? await environment.vault.remove(records.key("farewell"))
-        return delivery
     }
 }

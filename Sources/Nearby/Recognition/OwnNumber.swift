@@ -53,11 +53,4 @@ package struct OwnNumber: Sendable {
             try await vault.update(key) { try await $0.replace(with: Array(number.description.utf8)) }
         }
     }
-
-    /// Deletes the number.
-    ///
-    /// - Returns: whether there was one.
-    @discardableResult package func forget() async throws -> Bool {
-        try await mappingVaultErrors { try await vault.remove(key) }
-    }
 }

@@ -65,11 +65,6 @@ public struct Recognition: Sendable {
         for (person, key) in keys { resolver.add(key, of: Member(person: person, trust: trust, circle: circle)) }
     }
 
-    /// Removes all keys of a trust: a table was fetched again.
-    public mutating func removeAll(of trust: Trust) {
-        resolver.forget(where: { $0.trust == trust })
-    }
-
     /// The person whose beacon this is. Nil when the person is unknown, when the identifier is ambiguous, and at the first
     /// sighting of a four-byte identifier, which can match by chance.
     ///

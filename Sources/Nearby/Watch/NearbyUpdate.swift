@@ -40,8 +40,6 @@ public struct NearbyPerson: Sendable, Hashable {
     public let proximity: Proximity
     /// The encounter so far.
     public let encounter: Encounter
-    /// Seconds since the last sighting.
-    public let silence: Double
     /// How sure it is who it is; any sender can use a plain number.
     public let trust: Trust
     /// The circle whose keys recognise the person, and whose name and photo count.
@@ -61,15 +59,13 @@ public struct NearbyPerson: Sendable, Hashable {
     /// Creates a person who is near.
     public init(
         person: UserNumber, known: Person?, distance: Double?, proximity: Proximity, encounter: Encounter,
-        silence: Double, trust: Trust, circle: CircleScope? = nil, isSuspect: Bool = false, isRelayed: Bool = false,
-        rssi: Double? = nil
+        trust: Trust, circle: CircleScope? = nil, isSuspect: Bool = false, isRelayed: Bool = false, rssi: Double? = nil
     ) {
         self.person = person
         self.known = known
         self.distance = distance
         self.proximity = proximity
         self.encounter = encounter
-        self.silence = silence
         self.trust = trust
         self.circle = circle
         self.isSuspect = isSuspect

@@ -342,8 +342,7 @@ actor Watch {
             return NearbyPerson(
                 person: person, known: known(person), distance: last.distance,
                 proximity: last.proximity, encounter: encounter,
-                silence: max(0, seconds(instant - last.instant)), trust: tracker.trust(person),
-                circle: circle(of: person), isSuspect: tracker.isSuspect(person),
+                trust: tracker.trust(person), circle: circle(of: person), isSuspect: tracker.isSuspect(person),
                 isRelayed: tracker.isRelayed(person), rssi: last.rssi)
         }.sorted(by: NearbyPerson.comesFirst)
     }
