@@ -124,11 +124,7 @@ extension DPoPKey {
         request.head.headerFields[.dpop] = proof.reveal()
     }
 
-    /// `ath`: the SHA-256 of the access token's ASCII text (RFC 9449, section 4.2).
-    static func hash(of accessToken: Secret) -> String {
-        Base64URL.encode(digest(of: accessToken))
-    }
-
+    /// The bytes of `ath`: the SHA-256 of the access token's ASCII text (RFC 9449, section 4.2).
     private static func digest(of accessToken: Secret) -> [UInt8] {
         Array(SHA256.hash(data: Array(accessToken.reveal().utf8)))
     }
