@@ -11,7 +11,6 @@ struct QRCode: Sendable {
 
     /// 1 to 10.
     let version: Int
-    let correction: Correction
     /// The pattern that was laid over the data, 0 to 7.
     let mask: Int
     /// The modules row by row, without a quiet zone; true is dark.
@@ -45,7 +44,6 @@ struct QRCode: Sendable {
         }
         guard let best = candidates.min(by: { Penalty.of($0.modules) < Penalty.of($1.modules) }) else { return nil }
         self.version = version
-        self.correction = correction
         self.mask = best.mask
         modules = best.modules
     }

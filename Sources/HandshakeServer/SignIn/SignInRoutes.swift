@@ -46,7 +46,6 @@ import Foundation
 /// from the service.
 public struct SignInRoutes<Context: RequestContext>: Sendable {
     let handshake: Handshake
-    private let address: PublicAddress
     let siteCheck: SiteCheck
     let cookies: SignInCookies
     let time: TimeSource
@@ -87,7 +86,6 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             }
         }
         self.handshake = handshake
-        self.address = address
         siteCheck = SiteCheck(address: address)
         cookies = SignInCookies(address: address, random: environment.random)
         tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)

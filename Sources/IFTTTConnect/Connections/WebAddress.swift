@@ -5,9 +5,6 @@
 public struct WebAddress: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
-    /// Whether the address is `https`.
-    public var isSecure: Bool { rawValue.utf8.prefix(6).elementsEqual("https:".utf8, by: Self.sameLetter) }
-
     /// The URL, or nil when the text is invalid. At most 8192 bytes.
     public init?(rawValue: String) {
         guard rawValue.utf8.count <= 8192 else { return nil }

@@ -40,9 +40,6 @@ public struct Batch: Sendable, Hashable, Identifiable {
 
     /// The short name, or the name when there is none.
     public var label: String { shortName ?? name }
-
-    /// Whether this is a mini batch: its name begins with "Mini" (dossier 4.3).
-    public var isMini: Bool { name.prefix { $0 != " " } == "Mini" }
 }
 
 extension RecurseCenter {

@@ -22,9 +22,6 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The file name extension.
-    public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
-
     /// The media type (RFC 6838).
     public var mediaType: String { "image/\(rawValue)" }
 }

@@ -68,7 +68,6 @@ struct Attempt: Sendable {
     var partnerState: String?
     /// The services whose consent page was answered.
     var consents: Set<String> = []
-    var features: [UserFeature]?
     var failure: String?
     var isDone = false
 
