@@ -9,9 +9,9 @@ final class PostgresHold: Sendable {
     private struct State {
         /// The version of the last write, or of the lease when it was acquired.
         var version: Int64
-        /// When the last statement was sent that held the lease.
+        /// When the last statement that renewed the lease was sent.
         var renewed: ContinuousClock.Instant
-        /// The same of those that are durable: ACQUIRE is not.
+        /// The same for durable statements; ACQUIRE is not durable.
         var durable: LeaseMoment?
         var end: String?
         var isUnstored = false
@@ -28,14 +28,14 @@ final class PostgresHold: Sendable {
     }
 
     let name: RecordName
-    /// What no other hold is called: 16 random bytes. Never used for a second hold, because a late release would free that one. The exception: an
-    /// ACQUIRE whose answer did not come and the one that repeats it, of which no release was sent (``PostgresHolds/Unreleased/attempt``).
+    /// The name of this hold alone: 16 random bytes. A second hold never gets it, because a late release of the first would free the second. The
+    /// exception: an ACQUIRE without an answer is repeated under its name, for no release of it was sent (``PostgresHolds/Unreleased/attempt``).
     let holder: [UInt8]
     let fence: Int64
     /// The newest version of the record that this vault had seen before it acquired the lease.
     let newest: Int64
     let began: ContinuousClock.Instant
-    /// Since when this process has an answer for the record that could not be stored: the hold took the lease over for it.
+    /// Since when this process has had an answer that it could not store; the hold took the lease over to store it. Nil for none.
     let unstoredSince: ContinuousClock.Instant?
     /// Whether it is renewed for as long as its body runs, as a rotation of keys is.
     let isUnlimited: Bool
@@ -67,19 +67,19 @@ final class PostgresHold: Sendable {
     /// Why nothing can be written any more; nil while the hold stands.
     var end: String? { state.withLock { $0.end } }
 
-    /// Whether the last write failed, so that what it had to say is not stored anywhere.
+    /// Whether the last write failed, so that its contents are stored nowhere.
     var isUnstored: Bool { state.withLock { $0.isUnstored } }
 
     /// Whether a write of this hold was stored.
     var hasWritten: Bool { state.withLock { $0.hasWritten } }
 
-    /// Whether what is written next may be an answer that no request brings again. The first write is a journal or stands alone, unless an answer
-    /// waits that could not be stored.
+    /// Whether the next write may store an answer that no request can bring again. The first write stores a journal or stands alone, unless an
+    /// earlier answer could not be stored.
     var mayHaveAnswer: Bool { hasWritten || unstoredSince != nil }
 
-    /// Whether the lease is kept when the body is over, because an answer is under way that no other holder may know of.
+    /// Whether the lease is kept after the body, because this process alone has an answer that is not stored yet.
     ///
-    /// - Parameter mayHaveMissed: whether an answer that waited when the hold began may wait still, though no write of it failed.
+    /// - Parameter mayHaveMissed: whether an answer that was waiting when the hold began may still be waiting, though no write failed.
     func isKept(mayHaveMissed: Bool) -> Bool {
         let waits = mayHaveMissed && unstoredSince != nil && !hasWritten
         return (isUnstored || waits) && end == nil
@@ -119,8 +119,8 @@ final class PostgresHold: Sendable {
 
     func wasRenewed(at moment: LeaseMoment) { state.withLock { $0.note(moment) } }
 
-    /// Whether it is to be renewed now; nil when it is never again. One that lasted too long ends, unless something was written in it: the process
-    /// may only have stood still, and have an answer to store. While no other holder has the record it may.
+    /// Whether the lease has to be renewed now; nil if never again. A hold that lasted too long ends, unless something was written in it: the
+    /// process may only have stood still, and may store its answer while no other holder has the record.
     func isDue(at now: ContinuousClock.Instant, renewal: Duration, bodyLimit: Duration) -> Bool? {
         guard end == nil else { return nil }
         guard isUnlimited || began.duration(to: now) <= bodyLimit else {
@@ -130,10 +130,10 @@ final class PostgresHold: Sendable {
         return renewed.duration(to: now) >= renewal / 2
     }
 
-    /// When the last durable statement was sent that held the lease; nil before the first.
+    /// When the last durable statement that renewed the lease was sent; nil before the first.
     var durable: LeaseMoment? { state.withLock { $0.durable } }
 
-    /// When it was last renewed for sure.
+    /// When the last statement that renewed the lease was sent.
     var renewed: ContinuousClock.Instant { state.withLock { $0.renewed } }
 }
 
@@ -144,7 +144,7 @@ final class PostgresHolds: Sendable {
         var isRenewing = false
         /// Holders that may not have been released, by their records.
         var unreleased: [RecordName: Unreleased] = [:]
-        /// With more of them, those are removed whose lease is over.
+        /// Beyond this number, those whose lease has expired are removed.
         var maximumUnreleased = PostgresHolds.fewUnreleased
     }
 
@@ -176,7 +176,7 @@ final class PostgresHolds: Sendable {
             noted = .now
         }
 
-        /// What is to be renewed for the attempt, so that no other holder gets a record whose answer waits.
+        /// The hold to renew for the attempt, so that no other holder gets a record whose answer is not stored yet.
         func attempted(_ name: RecordName) -> PostgresHold? {
             guard let attempt, let unstored else { return nil }
             return PostgresHold(
@@ -222,10 +222,10 @@ final class PostgresHolds: Sendable {
         if starts { Task.detached { [self] in await renewAll() } }
     }
 
-    /// Renews a hold's holder no more.
+    /// Stops renewing a hold and any later one of its holder.
     func remove(_ hold: PostgresHold) { state.withLock { $0.holds[hold.holder] = nil } }
 
-    /// Renews a hold no more, unless a later one of the same holder is in its place.
+    /// Stops renewing a hold, unless a later one of the same holder is in its place.
     ///
     /// - Returns: whether it was renewed until now.
     private func drop(_ hold: PostgresHold) -> Bool {
@@ -265,7 +265,7 @@ final class PostgresHolds: Sendable {
         if let attempted = unreleased.attempted(name) { add(attempted) }
     }
 
-    /// Until no hold is left.
+    /// Renews holds until none is left.
     private func renewAll() async {
         var pause = timing.renewal / 2
         while true {

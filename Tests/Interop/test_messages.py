@@ -264,7 +264,7 @@ def test_a_folder_that_cannot_be_made_is_named(handshake: Handshake) -> None:
 def test_a_radio_without_a_bus_is_bluetooths_and_waited_for(handshake: Handshake, command: str) -> None:
     done = handshake.run("nearby", command, "--duration", "0.5", DBUS_SYSTEM_BUS_ADDRESS="unix:path=/none")
     says(done, 6, "Bluetooth is not available: D-Bus does not answer at unix:path=/none (No such file or directory). "
-                  "Waiting; stop with Ctrl-C. Start dbus")
+                  "Start dbus; in a container, mount the system bus's socket. Waiting; stop with Ctrl-C.")
 
 
 def test_a_person_is_named_as_the_user_wrote_it(handshake: Handshake) -> None:

@@ -52,7 +52,7 @@ extension SecretService {
             let (_, prompt) = try await service.connection.object(collection, of: service.destination)
                 .call("CreateItem", in: Self.collectionInterface, [properties.value, try sealed(secret), true])
                 .read(ObjectPath.self, ObjectPath.self)
-            return try await answer(prompt) ? .done : .locked
+            return try await complete(prompt) ? .done : .locked
         }
     }
 
@@ -71,7 +71,7 @@ extension SecretService {
                 }
                 let prompt = try await service.connection.object(item, of: service.destination)
                     .call("Delete", in: Self.itemInterface).read(ObjectPath.self)
-                if try await !answer(prompt) { areAllDeleted = false }
+                if try await !complete(prompt) { areAllDeleted = false }
             }
             guard areAllDeleted else { return .locked }
             if unlocked.isEmpty && locked.isEmpty {
@@ -126,7 +126,7 @@ extension SecretService {
         let (unlocked, prompt) = try await service.call("Unlock", in: Self.interface, [objects.value])
             .read([ObjectPath].self, ObjectPath.self)
         if Set(objects).isSubset(of: unlocked) { return true }
-        return try await answer(prompt)
+        return try await complete(prompt)
     }
 }
 
@@ -151,7 +151,7 @@ extension SecretService {
     /// Shows a prompt and waits for the user; the path `/` means no prompt. Returns whether the operation was carried out.
     ///
     /// A cancelled task throws `CancellationError`, and leaves no dialog behind.
-    private func answer(_ prompt: ObjectPath) async throws -> Bool {
+    private func complete(_ prompt: ObjectPath) async throws -> Bool {
         if prompt == Self.none { return true }
         let object = service.connection.object(prompt, of: service.destination)
         guard case .upTo(let timeout) = prompting else {
@@ -179,7 +179,7 @@ extension SecretService {
         }
     }
 
-    /// Shows a prompt until the user has answered it, the time is over, or the service is gone.
+    /// Shows a prompt until the user answers it, the timeout passes, or the service stops.
     private func show(_ prompt: RemoteObject, for timeout: Duration) async throws -> PromptEnd {
         let signals = try await prompt.signals("Completed", of: Self.promptInterface)
         let presence = try await prompt.connection.presence(of: prompt.destination)

@@ -80,7 +80,7 @@ final class KeeperLane: Sendable {
         if isFirst { wake.signal() }
     }
 
-    /// Queues an account whose refresh is to be repeated, before all others, unless that is queued. Its own place in the queue stays.
+    /// Queues the repetition of an account's refresh before all others, unless it is queued. The account keeps its place too.
     func addRepeat(of id: AccountID) {
         state.withLock { state in
             let name = Self.name(of: id, in: &state.groups)
@@ -155,7 +155,7 @@ final class KeeperLane: Sendable {
             guard let first = state.queue.first, state.running < maximumRunning else {
                 return .wait(seconds: Self.maximumSleep)
             }
-            // A clock that was set back makes no pause longer than it was meant to be. A bound of this wait alone would not end the pause.
+            // Bounded, because a clock that was set back would lengthen them. To bound this wait alone would not end the pause.
             state.pausedUntil = min(state.pausedUntil, now + maximumPause * 1.1)
             state.nextStart = min(state.nextStart, now + max(1, 1 / limit.perSecond))
             let (pause, rateWait) = (state.pausedUntil - now, state.nextStart - now)

@@ -31,31 +31,34 @@ extension Handshake {
     /// - Parameters:
     ///   - user: who has to sign in; nil for anyone.
     ///   - subject: what the service's API has to name that user; nil for anything.
-    ///   - own: what has to be proven of the authentication without an ID token too; nil for all that is asked for.
+    ///   - ownDemands: what the client itself demands of the authentication. Without an ID token only this must be proven; nil
+    ///     for all that is asked for.
     func signIn(
         _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims? = nil,
-        subject: String? = nil, own: RequestedAuthentication? = nil
+        subject: String? = nil, ownDemands: RequestedAuthentication? = nil
     ) async throws -> Account {
         try await measuringSignIn(to: client.service.name) {
             try await signInUnmeasured(
-                client, as: name, through: browser, timeout: timeout, user: user, subject: subject, own: own)
+                client, as: name, through: browser, timeout: timeout, user: user, subject: subject,
+                ownDemands: ownDemands)
         }
     }
 
     private func signInUnmeasured(
         _ client: Client, as name: String, through browser: some Browser, timeout: Duration, user: IDTokenClaims?,
-        subject: String?, own: RequestedAuthentication?
+        subject: String?, ownDemands: RequestedAuthentication?
     ) async throws -> Account {
         let listener = try listener(for: client)
         let attempt = try await begin(
-            client, name: name, redirectURI: listener?.redirectURI, timeout: timeout, own: own)
+            client, name: name, redirectURI: listener?.redirectURI, timeout: timeout, ownDemands: ownDemands)
         do {
             let code = try await withDeadline(timeout, on: environment.time.clock) {
                 try await self.code(for: attempt, through: browser, at: listener, of: client)
             }
             try await consume(attempt)
             return try await finish(
-                with: code, as: attempt.account, provingBy: attempt.key, user: user, subject: subject, own: own)
+                with: code, as: attempt.account, provingBy: attempt.key, user: user, subject: subject,
+                ownDemands: ownDemands)
         } catch {
             await forget(attempt)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error

@@ -5,10 +5,11 @@ import OAuth
 extension Handshake {
     /// Seals a new attempt into the vault.
     ///
-    /// - Parameter own: what has to be proven of the authentication without an ID token too; nil for all that is asked for.
+    /// - Parameter ownDemands: what the client itself demands of the authentication. Without an ID token only this must be
+    ///   proven; nil for all that is asked for.
     func begin(
         _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration, note: String? = nil,
-        own: RequestedAuthentication? = nil
+        ownDemands: RequestedAuthentication? = nil
     ) async throws -> SignInAttempt {
         try client.checkRedirect(listening: redirectURI)
         let server = try await environment.server(of: client)
@@ -26,7 +27,7 @@ extension Handshake {
                 member: "response_mode",
                 problem: "form_post needs a redirect URI on a web server; use query or jwt with \(uri.string)")
         }
-        // Known to be possible before the user is asked.
+        // An error has to come before the user sees a page.
         _ = try client.authentication(at: server, in: environment)
         var key = try client.newDPoPKey(at: server)
         let isPushed = try client.pushes(to: server)
@@ -38,9 +39,9 @@ extension Handshake {
                 timeout: timeout)
         }
         var request = try newRequest()
-        // Known before the user is asked: nothing will say how the user was authenticated.
+        // Without a nonce no ID token comes, so nothing will say how the user was authenticated.
         if request.nonce == nil {
-            let asked = own ?? request.authentication
+            let asked = ownDemands ?? request.authentication
             try environment.check(asked, in: nil, now: environment.time.now(), hiding: [])
         }
         if isPushed {
@@ -123,7 +124,7 @@ extension Handshake {
         }
     }
 
-    /// What the first of several concurrent operations returns that returns anything. The others are cancelled.
+    /// The first value that one of several concurrent operations returns. The others are cancelled.
     private func first<Value: Sendable>(_ operations: [@Sendable () async throws -> Value?]) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             for operation in operations { group.addTask { try await operation() } }
@@ -146,7 +147,7 @@ extension Handshake {
         }
     }
 
-    /// Whether a redirect at the listener is this attempt's, and which page it deserves.
+    /// Whether a redirect at the listener is this attempt's, and the page that answers it.
     private static func judge(
         _ redirectURL: String, for attempt: SignInAttempt, of service: Service, now: Double
     ) -> LoopbackListener.Verdict<Result<Redirected, OAuthError>> {
@@ -175,8 +176,9 @@ extension Handshake {
         }
     }
 
-    /// Takes the code, or why there is none, out of a redirect, checked against the pending attempt with its state, which is then over.
+    /// Checks a redirect against the pending attempt with its state, and removes the attempt.
     ///
+    /// - Returns: the code, or why there is none; the account; the key that the code is bound to.
     /// - Throws: ``HandshakeError`` when the redirect fits no attempt.
     func takeCode(
         from response: AuthorizationResponse, for name: String
@@ -223,7 +225,7 @@ extension Handshake {
         let pending = try PendingSignIn(stored: bytes)
         guard pending.account.isNamed(name) else { return response }
         guard pending.request.responseMode.isSigned else {
-            // Without its client the sign-in cannot be finished; that is said later.
+            // A missing client is reported when the sign-in is finished.
             return (try? client(of: pending.account).service)?.reading(response) ?? response
         }
         let client = try client(of: pending.account)
@@ -239,7 +241,7 @@ extension Handshake {
         return client
     }
 
-    /// A failure of the redirect; the user's own refusal is no error of the service.
+    /// A failure of the redirect. A user who declines abandons the sign-in: the service did not fail.
     private static func handshakeError(_ error: OAuthError) -> HandshakeError {
         if case .server(let error) = error, error.step == .authorization, error.code == "access_denied" {
             return .signInAbandoned(.denied)
@@ -253,10 +255,11 @@ extension Handshake {
     ///   - key: what the code is bound to; nil for bearer tokens.
     ///   - user: who has to have signed in, at the same issuer; nil for anyone.
     ///   - subject: what the service's API has to name the user; nil for anything.
-    ///   - own: what has to be proven of the authentication without an ID token too; nil for all that was asked for.
+    ///   - ownDemands: what the client itself demands of the authentication. Without an ID token only this must be proven; nil
+    ///     for all that was asked for.
     func finish(
         with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, user: IDTokenClaims? = nil,
-        subject: String? = nil, own: RequestedAuthentication? = nil
+        subject: String? = nil, ownDemands: RequestedAuthentication? = nil
     ) async throws -> Account {
         let client = try client(of: id)
         let request = code.request
@@ -268,7 +271,7 @@ extension Handshake {
             throw HandshakeError.exchange(
                 .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))
         }
-        let asked = identity == nil ? own ?? request.authentication : request.authentication
+        let asked = identity == nil ? ownDemands ?? request.authentication : request.authentication
         try environment.check(asked, in: identity, now: now, hiding: response.secrets)
         if let subject {
             let grant = Grant(response, requested: request.scopes, now: now)
@@ -321,7 +324,7 @@ extension Handshake {
         }
     }
 
-    /// Makes a first grant durable and only then visible; then revokes the grant that it replaces, stored or not.
+    /// Stores a first grant before anyone sees it, then revokes the grant that it replaces, stored or not.
     func store(
         _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
         refreshMethod: AccountRecord.RefreshMethod, binding: TokenBinding?, asked: [String]

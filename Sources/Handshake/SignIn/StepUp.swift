@@ -80,7 +80,7 @@ extension Handshake {
         if status.identity == nil { subject = try await account.subjectOfAPI() }
         return try await signIn(
             asking, as: account.id.name, through: browser, timeout: timeout, user: status.identity, subject: subject,
-            own: client.requestedAuthentication())
+            ownDemands: client.requestedAuthentication())
     }
 }
 

@@ -52,9 +52,9 @@ final class CompanionState: NearbySink {
         var joining: (attempt: Int, code: String, page: String)?
         /// How many attempts to join have begun.
         var attempts = 0
-        /// What waits for the end of each that runs, also of one whose code is not shown any more.
+        /// The task of each attempt that runs, also of one whose code is no longer shown.
         var joins: [Int: Task<Void, Never>] = [:]
-        /// The text for a screen reader to speak, and how many there have been: an equal text is spoken again.
+        /// The text for a screen reader, and how many there have been, so that an equal text is spoken again.
         var announcement = (text: "", count: 0)
         var sent = ""
         var readers: [Int: AsyncStream<String>.Continuation] = [:]
@@ -231,7 +231,7 @@ final class CompanionState: NearbySink {
         }
     }
 
-    /// Ends all attempts to join, and waits for their end: one that goes on would join when everyone is forgotten.
+    /// Cancels all attempts to join and waits for their end: otherwise one could join after everyone was forgotten.
     func cancelJoining() async {
         let joins = contents.withLock { Array($0.joins.values) }
         for join in joins { join.cancel() }
@@ -241,7 +241,7 @@ final class CompanionState: NearbySink {
     /// Removes a person, or everyone, before the watch's next report, which can take a while.
     func forget(_ person: UserNumber?) {
         change { contents in
-            // What was read before has the person still.
+            // An earlier reading still has the person.
             contents.readings.shown = contents.readings.begun
             if person == nil { contents.circles = [] }
             contents.names = contents.names.filter { person != nil && $0.key != person }
@@ -257,7 +257,7 @@ final class CompanionState: NearbySink {
 
     // MARK: The page's readers
 
-    /// The state as it is, and each time it has changed. A reader that is late gets the newest.
+    /// The present state and each change. A slow reader skips to the newest.
     func snapshots() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
         let number: Int? = contents.withLock { contents in
@@ -292,7 +292,7 @@ final class CompanionState: NearbySink {
             let text = contents.json
             guard text != contents.sent else { return }
             contents.sent = text
-            // With the lock, so that the newest text is the last one that a reader gets.
+            // Within the lock, so that the newest text is the last one that a reader gets.
             for reader in contents.readers.values { reader.yield(text) }
         }
     }
@@ -319,7 +319,7 @@ extension CompanionState.Contents {
 
     fileprivate mutating func announce(_ text: String) { announcement = (text, announcement.count + 1) }
 
-    /// The state as the page reads it. Seconds of silence are left out, so that nothing changes while nothing happens.
+    /// The state as the page reads it. It has no ages, so it changes only when something happens.
     fileprivate var json: String {
         JSONText.object([
             ("own", own.map { .integer(Int64($0.value)) } ?? .null),

@@ -15,7 +15,7 @@ extension MemberCircle {
         try await inTurn { circle in
             var member = circle.members[applicant.number] ?? CircleMember(number: applicant.number)
             guard !member.isRemoved else {
-                throw RequestRefusal(.forbidden, "removed", "You are no member of this circle any more")
+                throw RequestRefusal(.forbidden, "removed", "You are no longer a member of this circle")
             }
             guard member.joined != 0 || circle.count < Self.maximumMembers else {
                 throw RequestRefusal(.serviceUnavailable, "full", "The circle has no more places", retryAfter: 86_400)

@@ -105,13 +105,13 @@ public actor MemberCircle {
         try await placing {
             try await inTurn { circle in
                 let now = circle.time.now()
-                // Of a number that has not joined no one has anything, and no one is told.
+                // No member has keys of a number that has not joined, so none is told.
                 guard let known = circle.members[number] else {
                     try await circle.store(CircleMember(number: number).forgotten)
                     return
                 }
                 guard !known.isRemoved else { return }
-                // First: a removal that was interrupted in between can be repeated. No one publishes before this turn ends.
+                // First, so that a removal that is interrupted in between can be repeated. No member publishes before this turn ends.
                 try await circle.raiseEpoch(at: now)
                 try await circle.leave(number, at: now, isRemoved: true)
             }
@@ -138,7 +138,7 @@ public actor MemberCircle {
 
     // MARK: Changes
 
-    /// Runs a change after those before it, also when nothing waits for it any more.
+    /// Runs a change after all earlier ones, also when its caller is cancelled.
     func inTurn<Result: Sendable>(
         _ body: @escaping @Sendable (isolated MemberCircle) async throws -> Result
     ) async throws -> Result {
@@ -174,8 +174,8 @@ public actor MemberCircle {
 
     /// Whether another member publishes one of a record's keys.
     ///
-    /// Every member has the keys of the others. Who published copies would hide whose they are: one identifier would be of two
-    /// people.
+    /// Every member has the keys of the others. A member who published a copy would make one identifier two people's, which
+    /// names neither.
     func hasKeys(of record: KeyRecord, besides number: UInt32) -> Bool {
         record.dayKeys.contains { key in publishers[key.key].map { $0 != number } ?? false }
     }
@@ -184,14 +184,14 @@ public actor MemberCircle {
     func leave(_ number: UInt32, at now: Double, isRemoved: Bool) async throws {
         guard let member = members[number] else { return }
         for pair in pairs.keys where pair.low == number || pair.high == number { pairs[pair] = nil }
-        // Those who hide from the member go on hiding: otherwise leaving and joining again would end it.
+        // Members who hide from this one go on hiding: otherwise leaving and joining again would end it.
         for wave in waves.values where wave.sender == number { try await remove(wave) }
         try await store(member.tombstone(at: now, isRemoved: isRemoved, revision: nextRevision()))
     }
 
-    /// A new epoch, or one later: members publish keys of a new seed.
+    /// Begins a new epoch, in which members publish keys of a new seed; less than six hours after the last one it is due later.
     ///
-    /// Members' devices notice within six hours, and keys of two epochs ago are refused. So the epoch changes every six hours at most.
+    /// Members' devices notice an epoch within six hours, and keys of two epochs ago are refused.
     private func raiseEpoch(at now: Double) async throws {
         if mayRaiseEpoch(at: now) {
             state.epoch += 1
@@ -206,7 +206,7 @@ public actor MemberCircle {
 
     private func mayRaiseEpoch(at now: Double) -> Bool { abs(now - state.epochRaised) >= 21_600 }
 
-    /// Makes up for a removal that was too soon after another for an epoch of its own.
+    /// Begins the epoch of a removal that came too soon after another one.
     func raiseEpochIfDue() async throws {
         let now = time.now()
         if state.isEpochDue, mayRaiseEpoch(at: now) { try await raiseEpoch(at: now) }
@@ -236,7 +236,7 @@ public actor MemberCircle {
                 var changed = member
                 changed.cleanBearers(at: now, observedTime: state.observedTime)
                 if let ended = changed.signedOut, state.observedTime - ended > Self.retention {
-                    // The last device may have left when it could not tell any more.
+                    // The last device may have left while the server was out of its reach.
                     try await leave(member.number, at: now, isRemoved: false)
                     continue
                 }
@@ -277,16 +277,16 @@ public actor MemberCircle {
         return (bearer, expires)
     }
 
-    /// Whose a bearer is.
+    /// The member to whom a bearer was given.
     ///
-    /// - Throws: 401 for an unknown or expired one, 403 for one of a removed member.
+    /// - Throws: 401 for an unknown or expired bearer, 403 for that of a removed member.
     func owner(ofBearer bearer: String) throws(RequestRefusal) -> CircleMember {
         let digest = Self.digest(bearer)
         guard let number = owners[digest], let member = members[number], let expires = member.bearers[digest],
             expires > time.now()
         else { throw Self.unknownBearer }
         guard !member.isRemoved else {
-            throw RequestRefusal(.forbidden, "removed", "You are no member of this circle any more")
+            throw RequestRefusal(.forbidden, "removed", "You are no longer a member of this circle")
         }
         guard member.gone == nil else { throw Self.unknownBearer }
         return member

@@ -157,8 +157,8 @@ public final class ConnectController: Sendable {
     /// The state of a new attempt.
     package func newAttempt() -> AttemptState { AttemptState(random: connections.random) }
 
-    /// Sends a user who is awaited to the service again. It opens the page or the app with a fresh one-time code.
-    /// Otherwise without effect.
+    /// Opens the service's page or app again, with a new one-time code, for a user who has not come back from it. Otherwise
+    /// without effect.
     public func reopen() {
         send(.reopen)
     }
@@ -179,8 +179,7 @@ public final class ConnectController: Sendable {
 
     /// Deletes the user's token and what was known about the user. For the app's own log-out. Turns nothing off.
     ///
-    /// The button shows it once the controller runs, before any queued event: a late redirect stores no token for the next
-    /// user.
+    /// While the controller runs, it comes before all queued events, so a late redirect stores no token for the next user.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func signOut() async throws {

@@ -98,14 +98,14 @@ extension CircleProblem: CustomStringConvertible {
         case .malformed(let what):
             "The circle's server sent an answer that no circle sends (\(what)). Check the circle's address, or tell its operator"
         case .signedOut: "This device is signed out of the circle. Join it again"
-        case .removed: "You are no member of this circle any more. Remove it from this device"
+        case .removed: "You are no longer a member of this circle. Remove it from this device"
         case .notAMember:
             "You did not join: the service does not know you as a member, or you declined in the browser. To join, start again and sign in as a member"
         case .attemptOver: "This attempt to join has expired. Start again"
         case .tooMany(let seconds): "The circle got too many requests. Try again in \(seconds) seconds"
         case .clock(let seconds):
             "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time. Until then nothing is published, others do not recognise you, and you may not recognise them"
-        case .notJoined: "You are in no such circle. Join one first"
+        case .notJoined: "You have not joined this circle, or any. Join one first"
         case .alreadyJoined:
             "You are in this circle already. To join again, leave it first. For a new identity, rotate the present one"
         case .otherService(let service, let circle, let community):

@@ -34,12 +34,12 @@ actor Watch {
         case oneTransmitter, repeated
     }
 
-    /// How many people who are unverified were added to the log since it was looked through for too many of these.
+    /// How many unverified people were added to the log since it was last pruned.
     private var unverifiedSince = 0
 
-    /// A watch can run for weeks.
+    /// The time between two deletions of what has expired; a watch can run for weeks.
     private static let expiryInterval = Duration.seconds(6 * 3600)
-    /// After so many more the log is looked through for too many people who are unverified.
+    /// After so many more unverified people the log is pruned.
     private static let unverifiedStep = 64
 
     private let log: EncounterLog
@@ -57,7 +57,7 @@ actor Watch {
         let heard: Duration
     }
 
-    /// After such a silence another circle that recognises a person counts, which may have another name and photo of the number.
+    /// After this time without a sighting by its keys, a circle gives way to another one that recognises the person.
     private static let recognizerSilence = Duration.seconds(5)
 
     /// Whom to look up, and in which circle; nil for none.
@@ -122,8 +122,8 @@ actor Watch {
         if let crowd = brake.update(arrivals: arrivals, at: instant) { show.yield(.crowd(crowd)) }
     }
 
-    /// Those whom a key verifies first, then the nearest, or the strongest where no distance is known: where only some can be taken, it is
-    /// these.
+    /// Sightings in the order in which places are given: first those that a key verifies, then the nearest, or the strongest where no
+    /// distance is known.
     private static func inOrderOfTrust(_ sightings: [Sighting]) -> [Sighting] {
         sightings.sorted { left, right in
             guard left.trust == right.trust else { return left.trust > right.trust }
@@ -198,10 +198,10 @@ actor Watch {
         if let (person, encounter) = response.displaced { await leave(person, encounter) }
         if let unverified = response.unverified { _ = await store(unverified, with: person) }
         if tracker.isSuspect(person) { await remark(.oneTransmitter) { .oneTransmitter } }
-        // Who waits already does not wait longer because the trust has risen.
+        // More trust does not lengthen a wait that has begun.
         if response.shouldAnnounce, waiting[person] == nil { waiting[person] = instant + PeopleNearby.alertDelay }
         guard response.began else { return }
-        // In a crowd of inventions the log is not read for each.
+        // In a crowd of invented numbers the log is not read for each.
         if !brake.isActive || sighting.trust.isFriend { await recall(person) }
         await report(.arrived(person, known(person)))
     }
@@ -244,7 +244,7 @@ actor Watch {
             waiting[person] = nil
             return
         }
-        // A suspect waits: it may be heard from a transmitter of its own yet.
+        // A suspect goes on waiting: it may still be heard from a transmitter of its own.
         guard !tracker.isSuspect(person) else { return }
         waiting[person] = nil
         if isOfCrowd(person) { return tracker.countAsCrowd(person) }
@@ -263,7 +263,7 @@ actor Watch {
         }
     }
 
-    /// Whether a person arrived in a crowd of people as trusted. Invented numbers do not hide whom a key verifies.
+    /// Whether a person arrived in a crowd of the same trust. Invented numbers do not hide a person whom a key verifies.
     private func isOfCrowd(_ person: UserNumber) -> Bool {
         let trust = tracker.trust(person)
         guard brake.isActive, !trust.isFriend else { return false }
@@ -279,8 +279,7 @@ actor Watch {
             isRelayed: tracker.isRelayed(person), isUpdate: isUpdate)
     }
 
-    /// Of those who are being heard, the ones who have been near for longest are looked up first, so that a crowd does not delay
-    /// them.
+    /// People in the order of their look-ups: those near for longest come first, so that a crowd does not delay them.
     private func inOrderOfArrival() -> [UserNumber] {
         tracker.people.map { person in
             (
@@ -299,8 +298,8 @@ actor Watch {
         recognizers[person] = nil
     }
 
-    /// Writes an encounter that has ended to the log. Who was heard once in a crowd leaves no trace. Who is unverified is written
-    /// while near, or is one of those whom ``EncounterTracker/encountersToSave(at:all:isCrowded:)`` leaves out.
+    /// Writes an encounter that has ended to the log. A person heard once in a crowd leaves no trace. An unverified person is
+    /// written while near, unless ``EncounterTracker/encountersToSave(at:all:isCrowded:)`` leaves the person out.
     ///
     /// - Returns: the encounter as the log has it; nil where it is not in the log.
     private func store(_ encounter: Encounter, with person: UserNumber) async -> Encounter? {

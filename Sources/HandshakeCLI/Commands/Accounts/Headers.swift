@@ -19,7 +19,7 @@ struct Headers: BoundedCommand {
             certificate for its connections.
             """)
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account's name; handshake accounts lists them.")
     var account: String
 
     @Option(

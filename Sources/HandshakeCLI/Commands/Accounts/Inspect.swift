@@ -16,7 +16,7 @@ struct Inspect: BoundedCommand {
             a certificate. Nothing else is sent, and the token is not refreshed.
             """)
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account's name; handshake accounts lists them.")
     var account: String
 
     @Option(

@@ -16,7 +16,7 @@ struct Logout: BoundedCommand {
             a page for that (OpenID Connect RP-Initiated Logout).
             """)
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account's name; handshake accounts lists them.")
     var account: String
 
     @Flag(help: "Only remove the account here; the tokens stay valid until they expire.")

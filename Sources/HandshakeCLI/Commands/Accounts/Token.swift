@@ -18,7 +18,7 @@ struct Token: BoundedCommand {
             send its requests with handshake request.
             """)
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account's name; handshake accounts lists them.")
     var account: String
 
     @Option(

@@ -36,7 +36,7 @@ struct NearbyAudit: AsyncParsableCommand {
             let scopes = try await NearbyVault.scopes(vault)
             guard !scopes.all.isEmpty else {
                 throw CommandError.usage(
-                    "There is no identifier of yours to look for. Join a circle (handshake nearby circle join URL) or pair with a friend (handshake nearby pair), then send with: handshake nearby watch --advertise rolling"
+                    "You have no keys of a circle or a friend, so there is no identifier of yours to look for. Join a circle (handshake nearby circle join URL) or pair with a friend (handshake nearby pair), then send with: handshake nearby watch --advertise rolling"
                 )
             }
             let audit = Audit(NearbyAuditReport.audit(of: scopes))

@@ -118,10 +118,8 @@ extension RadioError {
 
     /// The note of a radio that is waited for.
     var waitingNote: String {
-        let text = fault.prefix(1).uppercased() + fault.dropFirst() + "."
-        guard isTransient else { return text + (cure.map { " \($0.prefix(1).uppercased() + $0.dropFirst())." } ?? "") }
-        let advice = cure.map { " " + $0.prefix(1).uppercased() + $0.dropFirst() } ?? ""
-        return "\(text) Waiting; stop with Ctrl-C.\(advice)"
+        let sentences = [fault, cure].compactMap { $0 }.map { "\($0.prefix(1).uppercased())\($0.dropFirst())." }
+        return (sentences + (isTransient ? ["Waiting; stop with Ctrl-C."] : [])).joined(separator: " ")
     }
 
     /// Whether the bus or the Bluetooth daemon does not answer.

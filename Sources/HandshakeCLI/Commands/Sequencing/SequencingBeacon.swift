@@ -12,7 +12,7 @@ struct SequencingBeacon: BoundedCommand {
     @Argument(help: "The chromosome's number.")
     var chromosome: Int
 
-    @Argument(help: "The position.")
+    @Argument(help: "The position on the chromosome.")
     var position: Int64
 
     @Argument(help: "The allele, for example A.")

@@ -60,7 +60,7 @@ struct Services: ParsableCommand {
                 handshake sandbox --service NAME
                 """)
 
-        @Argument(help: "The service.")
+        @Argument(help: "The service's name.")
         var service: String
 
         @OptionGroup var common: CommonOptions
@@ -94,7 +94,7 @@ struct Services: ParsableCommand {
                 The exit status is 4 when something drifted, and 5 when the metadata name another issuer.
                 """)
 
-        @Argument(help: "The service.")
+        @Argument(help: "The service's name.")
         var service: String
 
         @Option(

@@ -10,12 +10,15 @@ struct Login: AsyncParsableCommand {
         abstract: "Sign in to a service.",
         discussion: """
             SERVICE is one that handshake services lists, or a name of your choice together with --issuer, with --authorize-url \
-            and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets the same name unless --account gives it another one. For an account that exists, \
-            what is left out is as in its last sign-in, but --browser, --timeout, and of --param max_age=0 and the word login of prompt, which \
-            count for one sign-in. After one with --device, --browser system signs in on a \
-            page here again.
+            and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets \
+            the same name unless --account gives it another one.
 
-            A service by name, another one that gives apps a secret, a server of your own, the same without a browser here, one that registers apps itself, and an MCP server:
+            For an account that exists, options that you leave out are as in its last sign-in. These count for one sign-in only: --browser, \
+            --timeout, --param max_age=0 and the word login in --param prompt. After a sign-in with --device, --browser system uses a \
+            page on this machine again.
+
+            Examples: a service by name, one that gives apps a secret, a server of your own, the same server without a browser on this \
+            machine, a server that registers apps itself, and an MCP server:
               handshake login spotify --client-id ID
               handshake login github --client-id ID --client-secret-file FILE
               handshake login mine --issuer https://id.example --client-id ID
@@ -125,7 +128,7 @@ struct Login: AsyncParsableCommand {
         if let previous, outdated != nil, !plan.replaces(previous) {
             throw otherClient(previous, of: plan.account)
         }
-        // Nothing can be stored over a damaged record, which is better known before the user signs in.
+        // A damaged record cannot be replaced. Reading it here reports that before the user signs in.
         let current = try await Handshake(plan.client, vault: vault).account(plan.account)
         return outdated ?? current
     }
@@ -166,7 +169,7 @@ struct Login: AsyncParsableCommand {
         return try await Handshake(previous, vault: vault).account(plan.account)
     }
 
-    /// Says when the service has signed the user in otherwise than was asked for. Without an ID token it has not said how.
+    /// Notes that the service has signed the user in otherwise than was asked for. Without an ID token it does not say how.
     private func noteContext(of account: Account, _ plan: LoginPlan) {
         let asked = (plan.client.parameters["acr_values"] ?? "").split(separator: " ").map(String.init)
         guard !asked.isEmpty, let identity = account.status.identity else { return }
@@ -218,7 +221,7 @@ struct Login: AsyncParsableCommand {
         do {
             return (try await signIn(Handshake(plan.client, vault: vault), plan, waiting), plan)
         } catch let error where plan.client.wasPurged(error) {
-            // No later try is to use it.
+            // So that no later try uses it.
             try await unfinished.forget(plan.client.id)
             guard let next = try await renewed() else { throw error }
             Output.note("\(plan.client.service.displayName) no longer knows this app. Registering it again.")

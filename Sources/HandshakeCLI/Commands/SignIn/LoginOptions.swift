@@ -313,7 +313,7 @@ struct LoginOptions: ParsableArguments {
     func check() throws {
         if device, tokenFile != nil || redirect != nil || browser != nil || grant != .authorizationCode {
             throw CommandError.usage(
-                "--device opens no browser here: leave out --token-file, --redirect, --browser and --grant.")
+                "--device opens no browser on this machine: leave out --token-file, --redirect, --browser and --grant.")
         }
         if tokenFile != nil,
             clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant != .authorizationCode
