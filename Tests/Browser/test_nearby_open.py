@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,6 +102,17 @@ def test_the_link_opens_one_page_and_no_other_site_reads_it(scene: Scene, here: 
     first = requests.get(scene.origin + "/", timeout=10)
     assert "default-src 'none'" in first.headers["Content-Security-Policy"] and "Ada" not in first.text
     assert "Set-Cookie" not in first.headers
+
+
+def test_the_users_own_program_is_recognised_behind_an_ipv6_socket(scene: Scene) -> None:
+    """Such a connection is in a table of its own, and one in neither table is another user's."""
+    port, content = int(scene.origin.rsplit(":", 1)[1]), json.dumps({"key": scene.link.split("key=")[1]})
+    with socket.socket(socket.AF_INET6) as program:
+        program.connect(("::ffff:127.0.0.1", port))
+        program.sendall(f"POST /session HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+                        f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n{content}".encode())
+        answer = program.makefile("rb").read().decode()
+    assert answer.startswith("HTTP/1.1 200 ") and '"token"' in answer, answer
 
 
 @pytest.mark.long
