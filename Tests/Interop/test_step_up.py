@@ -78,6 +78,17 @@ def test_another_context_than_the_one_asked_for_is_told_and_where_it_is_demanded
     assert [found["account"] for found in handshake.accounts()] == ["account0"]
 
 
+def test_what_an_api_answers_does_not_steer_the_terminal(handshake: Handshake, own_sandbox: StandIn, standard: dict) -> None:
+    """Another user may have written it. A program gets the bytes as they are."""
+    first_sign_in(handshake, standard)
+    own_sandbox.standard_control("faults", "standard /api/whoami => status 200 a\x1b]52;c;cm0=\x07b\x9bc\u202ed\te")
+    request = "request", "GET", standard["origin"] + "/api/whoami", "--account", "mine"
+    terminal = Terminal([str(handshake.path), *request], handshake.environment)
+    assert terminal.finish() == 0 and "d\te" in terminal.text, terminal.text
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(terminal.text), terminal.text
+    assert "a\x1b]52;c;cm0=\x07b\x9bc\u202ed\te" in handshake.run(*request).ok().stdout
+
+
 def demanded(handshake: Handshake, answer: str, *request: str) -> Terminal:
     terminal = Terminal([str(handshake.path), "request", *request, "--account", "mine"], handshake.environment, columns=4000)
     terminal.expect("Sign in again in the browser now?")

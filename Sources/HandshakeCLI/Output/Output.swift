@@ -25,6 +25,22 @@ enum Output {
         write(bytes, to: 1)
     }
 
+    /// The content of a service's response: as it is for a program, and on a terminal without what would steer it.
+    static func result(content: [UInt8]) {
+        write(isatty(STDOUT_FILENO) == 1 ? Array(shown(content).utf8) : content, to: 1)
+    }
+
+    /// Text of a service for a terminal. Control and format characters other than tabs and line breaks are replaced.
+    private static func shown(_ content: [UInt8]) -> String {
+        let lines = String(decoding: content, as: UTF8.self).unicodeScalars.split(
+            separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { line in
+            let cells = (line.last == "\r" ? line.dropLast() : line).split(
+                separator: "\t", omittingEmptySubsequences: false)
+            return cells.map { quoted(String($0), limit: .max) }.joined(separator: "\t")
+        }.joined(separator: "\n")
+    }
+
     /// A hint, unless the user wants quiet.
     static func note(_ line: String) {
         if !isQuiet { error(line) }

@@ -9,8 +9,9 @@ struct SendRequest: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "request", abstract: "Send an authorized request and print the body of the response.",
         discussion: """
-            The body of a response with status 400 or more is printed too; the exit status is then 4. When the API demands \
-            further scopes or another sign-in, the user at a terminal is asked for it; elsewhere the error has the command.
+            The body of a response with status 400 or more is printed too; the exit status is then 4. On a terminal its control \
+            characters are replaced. When the API demands further scopes or another sign-in, the user at a terminal is asked for it; \
+            elsewhere the error has the command.
             """)
 
     @Argument(help: "GET, POST, …")
@@ -107,7 +108,7 @@ struct SendRequest: BoundedCommand {
                 }
                 Output.result("")
             }
-            Output.result(bytes: response.content)
+            Output.result(content: response.content)
             // An error message that follows starts on a line of its own.
             if status.code >= 400, let last = response.content.last, last != UInt8(ascii: "\n") { Output.result("") }
         }
