@@ -212,8 +212,15 @@ extension Account {
     private func awaitAnswer(
         to stored: AccountRecord, since: Double, in locked: any LockedRecord
     ) async throws -> HandshakeError {
-        guard since + Self.lateAnswer <= environment.time.now() else {
-            adopt(stored)
+        let now = environment.time.now()
+        guard since + Self.lateAnswer <= now else {
+            var waiting = stored
+            // The clock that it was sent by was ahead, or was set back since: the wait begins here.
+            if since > now + Self.lateAnswer {
+                waiting = stored.entering(.refreshing(since: now))
+                try await locked.journal(waiting.stored())
+            }
+            adopt(waiting)
             return .refreshUncertain(id, nil)
         }
         return try await conclude(

@@ -121,6 +121,26 @@ struct RefreshOutcomeTests {
         await world.sandbox.stop()
     }
 
+    @Test("VL3: an answer that was lost by a clock far ahead is waited for ten minutes too")
+    func lostAhead() async throws {
+        let world = try await World()
+        var client = try world.client()
+        client.options.retriesLostRefreshes = false
+        let (_, account) = try await world.signedIn(client)
+        world.time.advance(by: 1_000_000)
+        try world.inject("POST /oauth/token => cut 5 x1")
+        #expect(await handshakeError { try await account.accessToken() }?.code == "refresh_uncertain")
+        world.time.advance(by: -900_000)
+        // By this process and by another one.
+        for account in [account, try #require(try await world.app(client).account())] {
+            #expect(await handshakeError { try await account.refresh() } == .refreshUncertain(account.id, nil))
+        }
+        world.time.advance(by: 600)
+        #expect(await handshakeError { try await account.refresh() } == .signInRequired(account.id, .answerLost))
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
     @Test("a token that still lives is used while the service is in trouble, and the service is left in peace")
     func graceOfTheMargin() async throws {
         let world = try await World()
