@@ -13,6 +13,8 @@ final class SQLiteStore: Sendable {
     typealias Sealing = @Sendable (_ version: Int64, _ key: Int64) throws(VaultError) -> SealedRecord?
 
     private static let pageSize = 1000
+    /// The longest label that is read, in bytes: what was changed by hand may be of any size.
+    private static let labelLimit = RecordSeal.sealedLimit - RecordSeal.contentsLimit
     /// How long the lease of a removed record is kept, in milliseconds: 30 days.
     private static let leaseLife: Int64 = 30 * 24 * 3600 * 1000
 
@@ -91,7 +93,9 @@ final class SQLiteStore: Sendable {
         try await read { db in
             let statement = try db.cachedStatement(
                 sql: """
-                    SELECT r.name, r.key, r.version, r.label, l.version AS leased FROM record r LEFT JOIN lease l ON l.name = r.name
+                    SELECT r.name, r.key, r.version, CASE WHEN length(r.label) <= \(Self.labelLimit) THEN r.label ELSE x'' END AS label,
+                        l.version AS leased
+                    FROM record r LEFT JOIN lease l ON l.name = r.name
                     WHERE r.kind = ? AND r.name > ? ORDER BY r.name LIMIT \(Self.pageSize)
                     """)
             return try Row.fetchAll(statement, arguments: [kind.rawValue, last.data]).map { row in

@@ -118,6 +118,20 @@ struct SQLiteTamperTests {
         try await tampered.leavesOutChangedLabel(change)
     }
 
+    @Test("a body or a label of five megabytes is damage, and is not read")
+    func sizes() async throws {
+        try await vault.put([1], under: .alice)
+        try await vault.put([2], under: .bob)
+        try folder.edit("UPDATE record SET body = zeroblob(5000000) WHERE rowid = 1")
+        let error = await #expect(throws: VaultError.self) { try await vault.record(.alice) }
+        // What was read would be no record of this version.
+        #expect(error?.code == "vault_damaged" && "\(String(describing: error))".contains("column body"))
+        try folder.edit("UPDATE record SET label = zeroblob(5000000) WHERE rowid = 1")
+        let listing = try await vault.keys(of: .account)
+        #expect(listing.keys == [.bob])
+        #expect(listing.damaged.map { "\($0)".contains("too short for a record (0 bytes)") } == [true])
+    }
+
     @Test("a record that names another key is locked, and stays")
     func key() async throws {
         try await vault.put([1], under: .alice)
