@@ -1,6 +1,6 @@
 // swift-tools-version:6.2
-// The fuzzers of `OAuth`, of the vault's records and of the settings, with only what they read. `Sources` has links into this
-// repository. Built by their `run` scripts.
+// The fuzzers of `OAuth`, of `Circles`, of the vault's records and of the settings, with only what they read. `Sources` has links into
+// this repository. Built by their `run` scripts.
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -46,12 +46,14 @@ let package = Package(
         .target(name: "Driver", cSettings: isTimed ? [.define("TIMES")] : []),
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict + instrumented),
         .target(name: "AsyncSupport", swiftSettings: strict),
+        .target(name: "Circles", dependencies: [crypto], swiftSettings: strict + instrumented),
         .target(
             name: "Handshake", dependencies: ["AsyncSupport", "OAuth", httpTypes, crypto, logging, metrics, tracing],
             exclude: ["PrivacyInfo.xcprivacy"],
             resources: [.embedInCode("Words/Strings.xcstrings")], swiftSettings: strict + instrumented),
         fuzzer("FuzzOAuth", in: "OAuth", [httpTypes, crypto]),
-        fuzzer("FuzzVault", in: "Vault", ["Handshake", crypto]),
+        fuzzer("FuzzCircles", in: "Circles", ["Circles", crypto]),
+        fuzzer("FuzzVault", in: "Vault", ["Handshake", crypto, httpTypes]),
         fuzzer("FuzzSettings", in: "Settings", ["Handshake"]),
     ],
     swiftLanguageModes: [.v6]

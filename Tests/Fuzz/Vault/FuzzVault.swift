@@ -1,17 +1,19 @@
 import Budget
 import Crypto
+import HTTPTypes
 import OAuth
 
 @testable import Handshake
 
-/// Bytes of a vault's files, and of what is sealed inside its records. The first byte selects the reader.
+/// Bytes of a vault's files, of what is sealed inside its records, and of what reaches a sign-in. The first byte selects the reader.
 ///
 /// What fails, or takes longer than the time budget, ends the process, and the fuzzer keeps the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let input = Input(start, count), let reader = readers[input.kind] else { return -1 }
     reader(input.content)
-    Budget(isOnlyLinear: insideRecords.contains(input.kind)).check(input.kind, input.content, reader)
+    Budget(length: lengths[input.kind] ?? 1_048_576, isOnlyLinear: insideRecords.contains(input.kind))
+        .check(input.kind, input.content, reader)
     return 0
 }
 
@@ -22,6 +24,12 @@ private let readers: [UInt8: @Sendable ([UInt8]) -> Void] = [
     UInt8(ascii: "R"): openRecord, UInt8(ascii: "S"): sealAndSpoil, UInt8(ascii: "N"): readKey,
     UInt8(ascii: "D"): readDescription, UInt8(ascii: "A"): readAccount, UInt8(ascii: "P"): readPendingSignIn,
     UInt8(ascii: "C"): readRegistration, UInt8(ascii: "M"): openNames, UInt8(ascii: "K"): readMasterKey,
+    UInt8(ascii: "H"): readRequest, UInt8(ascii: "T"): readRetryAfter,
+]
+
+/// The longest content that a reader takes, where that is less than 1 MiB. The transport takes no more header fields than 80 KiB.
+private let lengths: [UInt8: Int] = [
+    UInt8(ascii: "H"): RedirectExchange<String>.maximumHead, UInt8(ascii: "T"): 81_920,
 ]
 
 private let seal = RecordSeal(
@@ -113,4 +121,25 @@ private func readPendingSignIn(_ bytes: [UInt8]) {
 
 private func readRegistration(_ bytes: [UInt8]) {
     reading { _ = try Registrations.client(stored: bytes, as: "name") }
+}
+
+/// A program of this machine, or a page in its browser, asks the loopback listener.
+private func readRequest(_ bytes: [UInt8]) {
+    let exchange = RedirectExchange<String>(authority: "127.0.0.1:49152", path: "/callback") { url in
+        .accepted(url, page: "done")
+    }
+    let answer = exchange.answer(to: bytes)
+    require(answer.bytes.starts(with: "HTTP/1.1 ".utf8), "an answer is no HTTP")
+    guard let url = answer.accepted else { return }
+    require(url.utf8.starts(with: "http://127.0.0.1:49152/callback".utf8), "another address was accepted")
+    require(url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "an address has a space or a control character")
+}
+
+private func readRetryAfter(_ bytes: [UInt8]) {
+    let fields: HTTPFields = [.retryAfter: String(decoding: bytes, as: UTF8.self)]
+    let response = HTTPResponse(status: .serviceUnavailable, headerFields: fields)
+    for now in [0, 1_700_000_000, 253_402_300_799] as [Double] {
+        guard let pause = RetryAfter.pause(in: response, now: now) else { continue }
+        require(pause >= .zero && pause <= .seconds(Int32.max), "a pause is no time to wait")
+    }
 }

@@ -36,5 +36,6 @@ static int run(int argc, char **argv) { return LLVMFuzzerRunDriver(&argc, &argv,
     int module##_main(int argc, char **argv) { return run(argc, argv); }
 
 FUZZER(FuzzOAuth)
+FUZZER(FuzzCircles)
 FUZZER(FuzzVault)
 FUZZER(FuzzSettings)
