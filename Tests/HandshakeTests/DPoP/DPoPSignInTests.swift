@@ -307,6 +307,25 @@ struct DPoPSignInTests {
         #expect(memory.time(at: origin, now: 784_111_820) == 784_111_820)
     }
 
+    @Test("G3: a nonce is its giver's and its key's: no other origin, port or key gets it")
+    func nonceOfOne() throws {
+        let memory = ProofMemory()
+        let (key, other) = (try DPoPKey(), try DPoPKey())
+        func origin(_ address: String) throws -> Origin { try EndpointURL(address).origin }
+        func nonce(_ key: DPoPKey, _ address: String) throws -> String? {
+            memory.nonce(for: key, at: try origin(address), as: .resource)?.string
+        }
+        for (key, address, text) in [
+            (key, "https://a.example", "a"), (key, "https://b.example", "b"), (other, "https://a.example", "c"),
+        ] {
+            let nonce = try #require(DPoPNonce(in: [.dpopNonce: text]))
+            memory.note(nonce, for: key, at: try origin(address), as: .resource)
+        }
+        #expect(try nonce(key, "https://a.example") == "a" && nonce(key, "https://b.example") == "b")
+        #expect(try nonce(other, "https://a.example") == "c" && nonce(other, "https://b.example") == nil)
+        #expect(try nonce(key, "https://a.example:8443") == nil && nonce(key, "https://c.a.example") == nil)
+    }
+
     @Test("9: nonces are bounded, for each key and in all")
     func bounded() throws {
         let memory = ProofMemory()
