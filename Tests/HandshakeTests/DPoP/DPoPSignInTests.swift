@@ -62,7 +62,11 @@ struct DPoPSignInTests {
             let pushes = transport.requests.filter { $0.head.path == "/par" }
             #expect(pushes.count == (isPushed ? 1 : 0))
             #expect(try pushes.allSatisfy { try SentProof($0) != nil })
-            #expect(!pushes.contains { "\($0.content)".contains("dpop_jkt") })
+            #expect(
+                pushes.allSatisfy { push in
+                    guard case .bytes(let bytes) = push.content else { return false }
+                    return !String(decoding: bytes, as: UTF8.self).contains("dpop_jkt")
+                })
             await world.sandbox.stop()
         }
         let provider = ScriptedProvider()
