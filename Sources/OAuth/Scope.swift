@@ -8,7 +8,7 @@ enum Scope {
             throw .configuration(
                 member: "scope",
                 problem:
-                    "“\(quoted(scope, limit: 80))” is not a scope: use printable ASCII without space, quotation mark and backslash"
+                    "“\(quoted(scope, limit: 80))” is not a scope: use printable ASCII of at most 4096 bytes, without space, quotation mark and backslash"
             )
         }
     }

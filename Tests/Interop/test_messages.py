@@ -213,7 +213,9 @@ def test_a_path_without_an_api_is_answered_with_a_command(handshake: Handshake, 
          "handshake request GET https://… --account work")
     says(handshake.run("request", "GET", "http://example.com", "--account", "work"), 5,
          "http://example.com is not encrypted, so nothing was sent to it. Use https.")
-    says(handshake.run("request", "GET", "https://a b", "--account", "work"), 64, "“https://a b” is not an address.")
+    says(handshake.run("request", "GET", "https://a b", "--account", "work"), 64, "“https://a b” is not an address: the address has a space")
+    says(handshake.run("request", "GET", "https://a.example/b#hidden", "--account", "work"), 64,
+         "“https://a.example/b” is not an address: the address must not have a fragment. Write an https URL")
     says(handshake.run("request", "GET", "https://other.example/", "--account", "work"), 5,
          "The token was not sent to https://other.example, because it is for https://id.example alone.")
 

@@ -78,12 +78,13 @@ struct SendRequest: BoundedCommand {
                 status: .usage, code: "invalid_configuration",
                 message: "\(problem): handshake request \(method) https://… --account "
                     + KnownAccount.shellWord(account))
-        } catch HandshakeError.exchange(.configuration(let member, _)) where member == "url" {
+        } catch HandshakeError.exchange(.configuration(let member, let problem)) where member == "url" {
+            let shown = String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
+            let reason = problem.hasPrefix("expected ") ? "" : ": \(problem)"
             throw CommandError(
                 status: .usage, code: "invalid_configuration",
-                message:
-                    "“\(quoted(String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }), limit: 200))” is not an address. Write an https URL, or a path below the service's API."
-            )
+                message: "“\(quoted(shown, limit: 200))” is not an address\(reason). Write an https URL, or a path "
+                    + "below the service's API.")
         }
     }
 
