@@ -228,7 +228,8 @@ extension HandshakeError {
     var leavesSession: Bool {
         switch self {
         case .network, .refreshUncertain, .clientForgotten: true
-        case .exchange(.server(let error)): !error.isInvalidGrant
+        // One that refuses a refresh token for good is `signInRequired`.
+        case .exchange(.server): true
         case .exchange(.refused(let refusal)): refusal.check.mayNeedNewKeys || refusal.check == .movedEndpoint
         case .exchange(.malformed(let step, _, _, _)): step != .idToken
         case .exchange(.redirected), .undiscovered, .vault: true

@@ -102,7 +102,7 @@ extension Account {
             return try request.response(from: response, now: now)
         } catch let error as TransportError {
             throw error.mayHaveArrived ? .uncertain(.refreshUncertain(id, error)) : .unprocessed(.network(error))
-        } catch OAuthError.server(let error) where error.isInvalidGrant {
+        } catch OAuthError.server(let error) where error.isInvalidGrant && request.sendsRefreshToken {
             throw .rejected(isRepeat: isRepeat)
         } catch OAuthError.server(let error) where (error.status ?? 400) >= 500 && error.status != 503 {
             throw .uncertain(.exchange(.server(error.asking(for: pause))))
@@ -128,6 +128,11 @@ extension Account {
     private var hasLivingRegistration: Bool {
         client.registration.map { !$0.hasExpired(at: environment.time.now()) } ?? false
     }
+}
+
+extension TokenRequest {
+    /// Whether a refusal can be for good: a client asks again in its own name with a new assertion.
+    fileprivate var sendsRefreshToken: Bool { if case .refreshToken = grantType { true } else { false } }
 }
 
 extension ServerError {

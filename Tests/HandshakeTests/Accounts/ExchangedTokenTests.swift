@@ -150,6 +150,23 @@ struct ExchangedTokenTests {
         await world.sandbox.stop()
     }
 
+    @Test("E4: a server that refuses a client's own assertion ends no session: the next attempt makes another one")
+    func refusedAssertion() async throws {
+        let provider = ScriptedProvider()
+        let client = Client.asserting(
+            Self.claims(), signedBy: try SigningKey(parsing: Self.keyFileKey, keyID: "k"),
+            service: try provider.client().service, id: "app", scopes: ["a"])
+        let account = try await provider.app(client).signInAsClient()
+        provider.change { $0.overrides["/token"] = { _ in .json(400, ["error": "invalid_grant"]) } }
+        #expect(await handshakeError { try await account.refresh() }?.code == "invalid_grant")
+        #expect(account.status.state == .signedIn)
+        provider.time.advance(by: 3_590)
+        #expect(try await account.accessToken().reveal() == "access-1", "its token lives for ten seconds more")
+        provider.change { $0.overrides["/token"] = nil }
+        provider.time.advance(by: 100)
+        #expect(try await account.accessToken().reveal() == "access-2")
+    }
+
     @Test("D11: an assertion that a client exchanges has the time of the token endpoint's clock")
     func serverClock() async throws {
         let provider = ScriptedProvider()
