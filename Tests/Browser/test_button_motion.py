@@ -276,6 +276,27 @@ def test_the_footers_cross_fade_takes_the_time_of_the_change(page: Page, server:
         assert new == pytest.approx(progress("easeInOut", max(2 * part - 1, 0)), abs=0.01)
 
 
+FOOTER = """selector => { const lines = one.shadowRoot.querySelector(selector), range = document.createRange()
+  range.selectNodeContents(lines)
+  return [lines.innerText, getComputedStyle(lines.querySelector('.text')).color, ...[...range.getClientRects()].map(box => [box.x, box.y, box.width, box.height].map(Math.round))] }"""
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize("back", [False, True])
+def test_a_footer_that_leaves_stays_as_it_was(page: Page, server: ButtonServer, direction: str, back: bool) -> None:
+    """MO24: the order of its words, their colour and their capitals, in a page of the other direction too."""
+    script = server.script()
+    answers = [script.answer("verifying", cancellable=True), script.answer("connect", failure="interrupted")]
+    before, now = reversed(answers) if back else answers
+    opened(page, server, before, page_dir=direction)
+    settled(page)
+    hold(page)
+    drawn = page.evaluate(FOOTER, ".lines")
+    server.pushed["one"] = now | {"revision": 2}
+    shown(page, now["state"]["step"])
+    assert page.evaluate(FOOTER, ".leaving") == drawn
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_with_reduced_motion_a_change_is_complete_and_nothing_moves(open_page: OpenPage, server: ButtonServer, name: str) -> None:
     """MO25."""

@@ -315,7 +315,7 @@ const STYLE = `
 :host([theme=light]) .body { color-scheme: light } :host([theme=dark]) .body { color-scheme: dark } :host([theme=auto]) .body { color-scheme: light dark }
 /* Its width depends on the direction, so that an observer notices a change. */
 i { position: absolute; padding-inline-start: 1px; padding-left: 0 }
-* { box-sizing: border-box } .switch > span, .lines, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
+* { box-sizing: border-box } .switch > span, .lines, .leaving, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
 button:not([aria-disabled=true]), a { cursor: pointer }
 button, svg { transition: ${PRESS} }
@@ -380,7 +380,7 @@ button, svg { transition: ${PRESS} }
   fill: none; stroke: var(--brand-ink); stroke-width: ${G.checkMarkLine}; stroke-linecap: round; stroke-linejoin: round; opacity: 0 }
 .check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none; opacity: 0 }
 .footer { position: relative; margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere; text-wrap: balance }
-.footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
+.footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
 .footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
 .footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
@@ -1547,12 +1547,14 @@ export class ConnectButton extends HTMLElement {
   }
 
   #drawFooter(state, face, seconds = 0) {
-    const { footer } = this.#part
+    const { footer, lines: old } = this.#part
     const actions = this.#isWaiting && !offers(face, "cancel")
       ? [...face.actions.filter(action => action.kind !== "retry"), { kind: "cancel", title: carried("cancel", this.#answer.locale) }] : face.actions
     const key = JSON.stringify([face.footer, face.tone, actions, Boolean(face.about)])
     if (footer.dataset.key === key) return
     footer.dataset.key = key
+    // What leaves keeps the colour that it had.
+    const { opacity, color } = old ? getComputedStyle(old) : {}
     footer.dataset.tone = face.tone
     footer.toggleAttribute("data-needed", face.tone === "error" || actions.length > 0)
     const opensAbout = face.tone === "lead" && face.about
@@ -1560,7 +1562,7 @@ export class ConnectButton extends HTMLElement {
       ...this.#runs(face.footer))
     if (opensAbout) text.addEventListener("click", () => this.#tapFooter())
     this.#part.oldLines?.remove()
-    const [old, lines] = [this.#part.lines, this.#part.lines = h("div", { class: "lines" }, text, ...actions.flatMap(action => [" ", this.#button(action, "action")]))]
+    const lines = this.#part.lines = h("div", { class: "lines" }, text, ...actions.flatMap(action => [" ", this.#button(action, "action")]))
     // With another action, there is room for a sign only, in two lines that do not move the page.
     const more = state.step !== "email" && actions.length > 1 && lines.querySelector("[data-action=about]")
     if (more) {
@@ -1571,7 +1573,6 @@ export class ConnectButton extends HTMLElement {
     // A text that stays does not fade.
     if (!old || !seconds || old.textContent === lines.textContent) return
     const [leaving, half] = [this.#part.oldLines = old, seconds * 500]
-    const { opacity, color } = getComputedStyle(old)
     leaving.className = "leaving"
     Object.assign(leaving, { inert: true, ariaHidden: "true" }).style.color = color
     footer.append(leaving)
