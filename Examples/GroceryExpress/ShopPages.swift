@@ -153,7 +153,8 @@ struct ShopPages: Sendable {
         }
     }
 
-    fileprivate static let silence = "IFTTT does not answer just now."
+    /// True also when IFTTT answers a button of the page later.
+    fileprivate static let silence = "IFTTT did not answer when this page was loaded."
 
     func front(_ cards: [Card], _ visit: Visit) -> Response {
         page(

@@ -234,6 +234,15 @@ def test_a_service_that_comes_back_is_loaded_from_without_anybodys_help(shop: Sh
     until(page, "connect")
 
 
+def test_a_page_without_an_answer_stays_true_when_ifttt_answers_the_button(shop: Shop, page: Page) -> None:
+    shop.misbehave("ifttt GET /v2/connections/* => status 503")
+    page.goto(f"{shop.origin}/connections/{CONNECTION}")
+    expect(page.get_by_text("IFTTT did not answer when this page was loaded.")).to_be_visible()
+    shop.misbehave()
+    until(page, "connect")
+    expect(page.get_by_text("does not answer")).to_have_count(0)
+
+
 def test_who_comes_back_connected_is_welcomed_with_a_check_mark(shop: Shop, page: Page) -> None:
     hand = away(page, shop)
     page.add_init_script("window.held = true")
