@@ -193,6 +193,14 @@ def test_the_terms_are_where_the_server_says(page: Page, server: ButtonServer, s
     assert page.get_by_role("dialog").get_by_role("link", name="privacy policy and terms").get_attribute("href") == opened_at
 
 
+@pytest.mark.parametrize("step", ["connect", "email"])
+def test_the_word_mark_is_heavier_than_the_footer(page: Page, server: ButtonServer, step: str) -> None:
+    """F044."""
+    opened(page, server, server.script().answer(step))
+    expect(page.locator("#one .lines .mark")).to_have_text("IFTTT")
+    assert [style(page, selector, "fontWeight") for selector in (".lines .text", ".lines .mark")] == ["600", "800"]
+
+
 # F036: back from the service, in the same tab
 
 def go(page: Page, server: ButtonServer, **attributes: Any) -> None:

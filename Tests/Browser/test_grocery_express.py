@@ -615,11 +615,14 @@ def test_styles_languages_and_the_other_pages(shop: Shop, page: Page) -> None:
     look(page, "front")
     for name, scheme in (("as the device", "light"), ("Light", "dark"), ("Dark", "light dark")):
         page.get_by_role("button", name=name).click()
-        page.wait_for_load_state()
-        assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == scheme
+        expect(page.locator("html")).to_have_css("color-scheme", scheme)
     page.goto(f"{shop.origin}/settings")
     look(page, "settings")
     expect(page.get_by_role("status")).to_be_empty()
+    open_connection(page, shop)
+    for name, ground in (("as the device", "rgb(34, 34, 34)"), ("Light", "rgb(255, 255, 255)"), ("Dark", "rgb(34, 34, 34)")):
+        page.get_by_role("button", name=name).click()
+        expect(page.locator("connect-button .pill")).to_have_css("background-color", ground)
     settings(page, shop, locale="de")
     expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
     look(page, "settings-saved")
