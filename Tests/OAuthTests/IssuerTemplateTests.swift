@@ -181,7 +181,9 @@ struct IssuerTemplateTests {
         #expect(try JSONDecoder().decode(IssuerTemplate.self, from: data) == template)
         let base = try EndpointURL("http://127.0.0.1:8080", security: .allowingInsecureLoopback)
         #expect(template.at(base).string == "http://127.0.0.1:8080/{tenantid}/v2.0")
-        let broken = Data(String(decoding: data, as: UTF8.self).replacingOccurrences(of: "{", with: "").utf8)
-        #expect(throws: (any Error).self) { try JSONDecoder().decode(IssuerTemplate.self, from: broken) }
+        let text = String(decoding: data, as: UTF8.self)
+        let plain = Data(text.replacing("{tenantid}", with: "tenantid").utf8)
+        let problem = failure { _ = try JSONDecoder().decode(IssuerTemplate.self, from: plain) }
+        #expect(problem == "configuration issuer-template")
     }
 }

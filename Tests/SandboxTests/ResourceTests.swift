@@ -143,7 +143,9 @@ struct ResourceTests {
                 #expect(answer.status == (isFound ? 200 : 404), "\(place)")
                 guard isFound else { continue }
                 #expect(answer.string("issuer") == sandbox.standard.origin + issuer)
-                for name in answer.json.keys where name.hasSuffix("_endpoint") || name == "jwks_uri" {
+                let names = answer.json.keys.filter { $0.hasSuffix("_endpoint") || $0 == "jwks_uri" }
+                #expect(names.contains("token_endpoint") && names.contains("jwks_uri"))
+                for name in names {
                     let endpoint = try #require(answer.string(name))
                     #expect(endpoint.hasPrefix(sandbox.standard.origin + prefix + "/"))
                     let path = String(endpoint.dropFirst(sandbox.standard.origin.count))

@@ -607,7 +607,9 @@ struct CircleJoiningTests {
                 default: return try await pass()
                 }
             }
-            await #expect(throws: (any Error).self) { _ = try await ada.join() }
+            await #expect(throws: NearbyError.circle(.network(.timedOut(host: "circle.example")))) {
+                _ = try await ada.join()
+            }
             #expect(await world.circle.members[759]?.identity != nil)
             ada.transport.intercept(with: nil)
             _ = try await ada.join()

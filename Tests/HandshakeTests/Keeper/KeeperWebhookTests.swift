@@ -41,7 +41,10 @@ struct KeeperWebhookTests {
             let code = Data(HMAC<SHA256>.authenticationCode(for: signed, using: key)).base64EncodedString()
             #expect(try field("webhook-signature") == "v1,\(code)")
         }
-        guard case .bytes(let content)? = hook.received.first?.content else { return }
+        guard case .bytes(let content)? = hook.received.first?.content else {
+            Issue.record("no content")
+            return
+        }
         let text = String(decoding: content, as: UTF8.self)
         #expect(text.contains(#""account":"gone""#) && text.contains(#""reason":"refresh_rejected""#))
         #expect(!text.contains("gone.0"), "no token")

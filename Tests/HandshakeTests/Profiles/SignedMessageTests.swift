@@ -73,9 +73,17 @@ struct SignedMessageTests {
         }
         client.options.signedRequests = .never
         let never = try world.app(client)
-        await #expect(throws: (any Error).self) {
+        let error = await #expect(throws: (any Error).self) {
             try await never.signIn(as: "never", through: ApprovingBrowser(sandbox: world.sandbox))
         }
+        let text =
+            switch error {
+            case HandshakeError.exchange(.server(let refusal))? where isPushed: refusal.text
+            case SandboxError.pageInsteadOfRedirect(_, let text)? where !isPushed: text
+            default: nil as String?
+            }
+        let detail = "This client has to sign its authorization requests (RFC 9101)."
+        #expect(text?.hasSuffix(detail) == true, "\(String(describing: error))")
         await world.sandbox.stop()
     }
 

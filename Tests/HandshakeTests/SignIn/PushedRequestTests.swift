@@ -82,7 +82,8 @@ struct PushedRequestTests {
         #expect(account.status.state == .signedIn)
         client.options.pushedRequests = .never
         let never = try world.app(client)
-        await #expect(throws: (any Error).self) {
+        let detail = "This client has to push its authorization requests (RFC 9126)."
+        await #expect(throws: SandboxError.pageInsteadOfRedirect(status: 400, text: detail)) {
             try await never.signIn(as: "never", through: ApprovingBrowser(sandbox: world.sandbox))
         }
         await world.sandbox.stop()

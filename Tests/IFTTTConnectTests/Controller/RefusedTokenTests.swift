@@ -298,10 +298,11 @@ struct RefusedTokenTests {
         controller.connect()
         let updates = controller.updates()
         let running = Task { await controller.run() }
-        for await update in updates {
-            if case .activation(let activation) = update, case .enteringEmail = activation.state { break }
+        let isConnecting = await updates.contains {
+            if case .activation(let activation) = $0, case .enteringEmail = activation.state { true } else { false }
         }
         running.cancel()
         await running.value
+        #expect(isConnecting)
     }
 }
