@@ -13,13 +13,15 @@ import Darwin
 /// Listens on this machine for one redirect of one authorization request (RFC 8252, section 7.3).
 ///
 /// Bound to a loopback address only, opened for one request, closed after its answer. Any other request, such as a
-/// favicon request, another page's script, or a redirect with a foreign state, gets an error page and changes nothing.
+/// favicon request, another page's script, or a redirect with a foreign state, gets an error page and changes nothing. So does, on
+/// Linux, a program of another user: it could have read the sign-in's address and finished it with an account of its own.
 package final class LoopbackListener: Sendable {
     /// The redirect URI to register and send, with an address literal and the port that the kernel chose.
     package let redirectURI: RedirectURI
 
     private let socket: ListeningSocket
     private let path: String
+    private let isForeign: @Sendable (CInt) -> Bool
 
     /// What becomes of a redirect that reached the right address.
     package enum Verdict<Value: Sendable>: Sendable {
@@ -35,12 +37,20 @@ package final class LoopbackListener: Sendable {
     ///   - port: a fixed port, for services that compare it; nil lets the kernel choose.
     ///   - path: where the redirect arrives, beginning with a slash.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the port is taken or the path is not one.
-    package init(port: UInt16? = nil, path: String = "/callback") throws(HandshakeError) {
+    package convenience init(port: UInt16? = nil, path: String = "/callback") throws(HandshakeError) {
+        try self.init(port: port, path: path) { LoopbackPeer.isForeign($0) }
+    }
+
+    /// - Parameter isForeign: whether a connection is another user's.
+    init(
+        port: UInt16? = nil, path: String = "/callback", isForeign: @escaping @Sendable (CInt) -> Bool
+    ) throws(HandshakeError) {
         guard path.hasPrefix("/"), !path.contains("?"), !path.contains("#") else {
             throw .configuration(member: "redirect", problem: "a path begins with / and has no query")
         }
         socket = try ListeningSocket(port: port ?? 0)
         self.path = path
+        self.isForeign = isForeign
         do {
             redirectURI = try RedirectURI("http://\(socket.authority)\(path)")
         } catch {
@@ -60,8 +70,10 @@ package final class LoopbackListener: Sendable {
         let stop = try StopSignal()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue(label: "handshake.loopback").async { [socket] in
-                    let accepted = RedirectServer(socket: socket, exchange: exchange, stop: stop).run()
+                DispatchQueue(label: "handshake.loopback").async { [socket, isForeign] in
+                    let accepted = RedirectServer(
+                        socket: socket, exchange: exchange, stop: stop, isForeign: isForeign
+                    ).run()
                     socket.close()
                     continuation.resume(with: accepted.map { .success($0) } ?? .failure(CancellationError()))
                 }

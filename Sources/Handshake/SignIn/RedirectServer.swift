@@ -15,6 +15,8 @@ struct RedirectServer<Value: Sendable> {
     let socket: ListeningSocket
     let exchange: RedirectExchange<Value>
     let stop: StopSignal
+    /// Whether a connection is another user's.
+    let isForeign: @Sendable (CInt) -> Bool
 
     private struct Connection {
         let descriptor: CInt
@@ -75,6 +77,10 @@ struct RedirectServer<Value: Sendable> {
         }
         guard RedirectExchange<Value>.isComplete(connection.head) else {
             return now < connection.end ? .open(connection) : .finished
+        }
+        guard !isForeign(connection.descriptor) else {
+            write(exchange.refusal("403 Forbidden").bytes, to: connection.descriptor)
+            return .finished
         }
         let answer = exchange.answer(to: connection.head)
         write(answer.bytes, to: connection.descriptor)

@@ -70,7 +70,7 @@ struct CompanionServer: Sendable {
             router.get(RouterPath(file.path)) { _, _ in Self.answer(file.content, type: file.type) }
         }
         router.post("session") { request, context in
-            guard !LoopbackPeer.isForeign(context.peer, to: port.number), let object = try await Self.object(request),
+            guard !context.isForeign(to: port.number), let object = try await Self.object(request),
                 let offered = object["key"]?.string, let token = key.exchange(offered)
             else { return Response(status: .forbidden) }
             return Self.json(.object([("token", .string(token))]))

@@ -1,0 +1,162 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Whose program is at the other end of a connection on this machine.
+///
+/// Other users of the machine can read the address of a page in the list of programs while the browser is started, and connect to
+/// the same port as the browser does. On Linux the kernel says whose a connection is; elsewhere nothing is known.
+package enum LoopbackPeer {
+    /// An end of a connection.
+    package struct End: Sendable, Hashable {
+        /// Four bytes, or sixteen of IPv6.
+        let address: [UInt8]
+        let port: UInt16
+
+        init(address: [UInt8], port: UInt16) {
+            (self.address, self.port) = (address, port)
+        }
+
+        /// An end by its IPv4 address; nil for a text that is none.
+        package init?(_ address: String, port: Int) {
+            let bytes = address.split(separator: ".", omittingEmptySubsequences: false).compactMap { UInt8($0) }
+            guard bytes.count == 4, let port = UInt16(exactly: port) else { return nil }
+            self.init(address: bytes, port: port)
+        }
+    }
+
+    /// What the kernel's tables say of a connection.
+    package enum Owner: Sendable, Hashable {
+        case user(UInt32)
+        /// The program has closed its end: the kernel does not say any more whose it was.
+        case gone
+        /// The tables have the end here, and no other.
+        case missing
+        /// The system does not list connections.
+        case unlisted
+    }
+
+    /// The most of a table that is read, in bytes.
+    private static let limit = 16 << 20
+    /// The kernel's tables. A connection of an IPv6 socket to an IPv4 address is in the second one alone.
+    private static let files = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
+    /// A table is not read in one moment, and may lack a connection while others come and go.
+    private static let looks = 3
+
+    /// Who has the other end of a connection.
+    package static func owner(of peer: End, connectedTo local: End) -> Owner {
+        #if os(Linux)
+        var owner = Owner.unlisted
+        for _ in 0..<looks {
+            owner = Self.owner(of: peer, connectedTo: local, in: files.map(contents))
+            guard owner == .missing else { return owner }
+        }
+        return owner
+        #else
+        return .unlisted
+        #endif
+    }
+
+    private static func contents(of file: String) -> [UInt8] {
+        (try? Descriptor(path: file, O_RDONLY).readAll(capacity: limit)) ?? []
+    }
+
+    /// Looks for a connection in tables with lines of `sl local remote state queues timers retransmits uid timeout inode …`.
+    ///
+    /// Whole ends are compared: another user can choose the same port at another address.
+    static func owner(of peer: End, connectedTo local: End, in tables: [[UInt8]]) -> Owner {
+        let (peer, local) = (texts(of: peer), texts(of: local))
+        var owner = Owner.unlisted
+        for line in tables.flatMap({ $0.split(separator: UInt8(ascii: "\n")) }) {
+            let fields = line.prefix(256).split(separator: UInt8(ascii: " ")).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            guard fields.count > 9 else { continue }
+            if peer.contains(fields[1]), local.contains(fields[2]) {
+                return fields[9] == "0" ? .gone : UInt32(fields[7]).map { .user($0) } ?? .missing
+            }
+            if local.contains(fields[1]) { owner = .missing }
+        }
+        return owner
+    }
+
+    /// An end as the kernel writes it: an IPv4 address also as one of IPv6 (RFC 4291, section 2.5.5.2).
+    private static func texts(of end: End) -> [String] {
+        var forms = [end.address]
+        if end.address.count == 4 { forms.append([UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + end.address) }
+        return forms.map { address in
+            let words = stride(from: 0, to: address.count, by: 4).map { start in
+                // Four bytes as this machine reads them.
+                let number = address[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+                return hexadecimal(number.bigEndian, digits: 8)
+            }
+            return words.joined() + ":" + hexadecimal(UInt32(end.port), digits: 4)
+        }
+    }
+
+    private static func hexadecimal(_ number: UInt32, digits: Int) -> String {
+        let text = String(number, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+}
+
+extension LoopbackPeer {
+    /// Whether a connection that was accepted is another user's. Where that is not known, it is not.
+    ///
+    /// Those of root, such as a relay's, and of the user for whom `sudo` started this program are none. Where root runs it without
+    /// `sudo`, the browser may be any user's.
+    static func isForeign(_ connection: CInt) -> Bool {
+        #if os(Linux)
+        let inviter = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }
+        guard geteuid() != 0 || inviter != nil, let local = end(of: connection, getsockname),
+            let peer = end(of: connection, getpeername)
+        else { return false }
+        return isForeign(owner(of: peer, connectedTo: local), to: [0, geteuid()] + [inviter].compactMap(\.self))
+        #else
+        return false
+        #endif
+    }
+
+    /// Whether an owner is none of these users.
+    static func isForeign(_ owner: Owner, to users: [UInt32]) -> Bool {
+        switch owner {
+        case .user(let user): !users.contains(user)
+        case .gone, .missing: true
+        case .unlisted: false
+        }
+    }
+
+    #if os(Linux)
+    typealias Naming = (CInt, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> CInt
+
+    /// An end of a connection, as `getsockname` or `getpeername` says it.
+    static func end(of connection: CInt, _ name: Naming) -> End? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> End? in
+                guard name(connection, address, &length) == 0 else { return nil }
+                switch CInt(address.pointee.sa_family) {
+                case AF_INET:
+                    return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { four in
+                        End(
+                            address: withUnsafeBytes(of: four.pointee.sin_addr) { Array($0) },
+                            port: UInt16(bigEndian: four.pointee.sin_port))
+                    }
+                case AF_INET6:
+                    return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { six in
+                        End(
+                            address: withUnsafeBytes(of: six.pointee.sin6_addr) { Array($0) },
+                            port: UInt16(bigEndian: six.pointee.sin6_port))
+                    }
+                default: return nil
+                }
+            }
+        }
+    }
+    #endif
+}

@@ -1,0 +1,32 @@
+#if CommandLine
+import Foundation
+import Handshake
+import Hummingbird
+import NIOCore
+
+/// The context of a request to the companion, with the sender's end of the connection.
+struct CompanionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    private let peer: SocketAddress?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        peer = source.channel.remoteAddress
+    }
+
+    /// Whether the request may be another user's. Where the system lists no connections, it counts as the user's own.
+    ///
+    /// Other users of the machine can read the link in the list of programs while the browser is started. Their programs get nothing
+    /// for it.
+    func isForeign(to port: Int) -> Bool {
+        guard let address = peer?.ipAddress, let peer = LoopbackPeer.End(address, port: peer?.port ?? 0),
+            let local = LoopbackPeer.End("127.0.0.1", port: port)
+        else { return false }
+        return switch LoopbackPeer.owner(of: peer, connectedTo: local) {
+        case .user(let user): user != getuid()
+        case .gone, .missing: true
+        case .unlisted: false
+        }
+    }
+}
+#endif

@@ -1,0 +1,110 @@
+import OAuth
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+@Suite("Whose program connects to this one", .heavy)
+struct LoopbackPeerTests {
+    private static let user: UInt32 = 1000
+
+    /// Four bytes of an address as the kernel writes them on this machine.
+    private static func four(_ number: UInt32) -> String {
+        let text = String(number.bigEndian, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 8 - text.utf8.count) + text
+    }
+
+    private static let loopback = four(0x7F00_0001)
+    private static let elsewhere = four(0x7F00_0009)
+    /// What stands before an IPv4 address in the table of IPv6.
+    private static let mapping = four(0) + four(0) + four(0xFFFF)
+    private static let (listener, peer) = (loopback + ":CD91", loopback + ":D202")
+    private static let head = line(listener, four(0) + ":0000", user: 0)
+
+    private static func line(_ local: String, _ remote: String, user: UInt32, inode: Int = 4_666_873) -> String {
+        "   0: \(local) \(remote) 01 00000000:00000000 00:00000000 00000000  \(user)        0 \(inode) 1\n"
+    }
+
+    private func owner(
+        _ plain: String, _ mapped: String = "", peer: LoopbackPeer.End? = nil, local: LoopbackPeer.End? = nil
+    ) throws -> LoopbackPeer.Owner {
+        LoopbackPeer.owner(
+            of: try peer ?? #require(LoopbackPeer.End("127.0.0.1", port: 0xD202)),
+            connectedTo: try local ?? #require(LoopbackPeer.End("127.0.0.1", port: 0xCD91)),
+            in: [plain, mapped].map { Array(("  sl  local_address rem_address\n" + $0).utf8) })
+    }
+
+    @Test("F7, I6: a connection has its user, of IPv4, of IPv6, and of IPv6 to an IPv4 address")
+    func user() throws {
+        #expect(try owner(Self.head + Self.line(Self.peer, Self.listener, user: 1001)) == .user(1001))
+        let mapped = Self.line(Self.mapping + Self.peer, Self.mapping + Self.listener, user: 1002)
+        #expect(try owner(Self.head, mapped) == .user(1002))
+        let six = Self.four(0) + Self.four(0) + Self.four(0) + Self.four(1)
+        let end = { LoopbackPeer.End(address: [UInt8](repeating: 0, count: 15) + [1], port: $0) }
+        let plain = Self.line(six + ":D202", six + ":CD91", user: 1003)
+        #expect(try owner(Self.head, plain, peer: end(0xD202), local: end(0xCD91)) == .user(1003))
+    }
+
+    @Test("F7, I6: a connection with the same ports at another address says nothing of this one")
+    func otherAddress() throws {
+        let foreign = Self.line(Self.peer, Self.listener, user: 1001)
+        for other in [
+            Self.line(Self.elsewhere + ":D202", Self.listener, user: Self.user),
+            Self.line(Self.peer, Self.elsewhere + ":CD91", user: Self.user),
+        ] { #expect(try owner(Self.head + other + foreign) == .user(1001)) }
+    }
+
+    @Test("F7, I6: what the tables do not say is told apart, and an end that was closed has no user")
+    func unknown() throws {
+        #expect(try owner(Self.head) == .missing)
+        #expect(try owner("") == .unlisted)
+        // The kernel writes root's number for it.
+        #expect(try owner(Self.head + Self.line(Self.peer, Self.listener, user: 0, inode: 0)) == .gone)
+    }
+
+    @Test(
+        "I6: another user's connection is foreign, and one that is not known where the system lists connections",
+        arguments: [
+            (.user(1000), false), (.user(0), false), (.user(1001), true), (.gone, true), (.missing, true),
+            (.unlisted, false),
+        ] as [(LoopbackPeer.Owner, Bool)])
+    func foreign(_ owner: LoopbackPeer.Owner, _ isForeign: Bool) {
+        #expect(LoopbackPeer.isForeign(owner, to: [0, Self.user]) == isForeign)
+    }
+
+    @Test("I6: a redirect that another user's program sends does not count, and the user's own still does")
+    func redirect() async throws {
+        let count = Mutex(0)
+        let listener = try LoopbackListener { _ in
+            count.withLock { count in
+                count += 1
+                return count == 1
+            }
+        }
+        let uri = listener.redirectURI.string
+        async let redirect = listener.redirect { url in .accepted(url, page: "<p>done</p>") }
+        #expect(await LoopbackCaller.get(uri + "?state=right&code=theirs").response.hasPrefix("HTTP/1.1 403"))
+        #expect(await LoopbackCaller.get(uri + "?state=right&code=own").response.hasPrefix("HTTP/1.1 200"))
+        #expect(try await redirect.hasSuffix("code=own"))
+    }
+
+    #if os(Linux)
+    @Test("I6: the kernel says whose a connection of this machine is")
+    func kernel() throws {
+        let listener = try LoopbackListener()
+        let origin = String(listener.redirectURI.string.dropLast("/callback".count))
+        let program = try WireClient.connected(to: WireClient(origin: origin).port)
+        defer { LoopbackCaller.end(program) }
+        let peer = try #require(LoopbackPeer.end(of: program, getsockname))
+        let end = try #require(LoopbackPeer.end(of: program, getpeername))
+        #expect(LoopbackPeer.owner(of: peer, connectedTo: end) == .user(geteuid()))
+    }
+    #endif
+}
