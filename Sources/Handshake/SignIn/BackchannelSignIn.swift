@@ -71,14 +71,15 @@ extension Handshake {
         to pending: BackchannelAuthentication, at server: AuthorizationServerMetadata, client: Client,
         provingBy key: DPoPKey?, timeout: Duration, asked: Double, _ bell: Bell
     ) async throws -> (TokenResponse, sent: Double) {
-        let request = try client.tokenRequest(
-            .backchannelAuthentication(pending.requestID), at: server, provingBy: key, in: environment)
         let lifetime = min(pending.lifetime, max(0, timeout / .seconds(1)))
         return try await environment.decision(within: lifetime) { [environment] in
             try await environment.poll(
-                request, provingBy: key, presenting: client.certificate,
-                every: DevicePolling(interval: pending.interval), since: asked,
-                until: environment.time.now() + lifetime, bell)
+                of: client, provingBy: key, every: DevicePolling(interval: pending.interval), since: asked,
+                until: environment.time.now() + lifetime, bell
+            ) {
+                try client.tokenRequest(
+                    .backchannelAuthentication(pending.requestID), at: server, provingBy: key, in: environment)
+            }
         }
     }
 }
@@ -133,11 +134,11 @@ extension Environment {
     /// - Parameters:
     ///   - asked: when the request was answered, in seconds since 1970.
     ///   - bell: ends one wait early.
+    ///   - makeRequest: makes a poll. It runs again for each, so it reads the credential itself.
     /// - Returns: the tokens, and when the poll was sent that brought them, in seconds since 1970.
     fileprivate func poll(
-        _ request: TokenRequest, provingBy key: DPoPKey?, presenting certificate: ClientCertificate?,
-        every polling: DevicePolling, since asked: Double,
-        until expiresAt: Double, _ bell: Bell
+        of client: Client, provingBy key: DPoPKey?, every polling: DevicePolling, since asked: Double,
+        until expiresAt: Double, _ bell: Bell, _ makeRequest: () throws -> TokenRequest
     ) async throws -> (TokenResponse, sent: Double) {
         var polling = polling
         var pause = 0.0
@@ -157,14 +158,19 @@ extension Environment {
             guard now < expiresAt else { throw HandshakeError.signInAbandoned(.timedOut) }
             pause = 0
             do {
-                let read = { [polling] (response: ResponseMessage) in
-                    var next = polling
-                    let pause = RetryAfter.pause(in: response.head, now: now).map { $0 / .seconds(1) } ?? 0
-                    let tokens = try request.tokens(fromPoll: response, polling: &next, now: now, retryAfter: 0)
-                    return (tokens: tokens, next: next, pause: pause)
+                let last = polling
+                let answer = try await retryingRotatedSecret(of: client) {
+                    let request = try makeRequest()
+                    let read = { (response: ResponseMessage) in
+                        var next = last
+                        let pause = RetryAfter.pause(in: response.head, now: now).map { $0 / .seconds(1) } ?? 0
+                        let tokens = try request.tokens(fromPoll: response, polling: &next, now: now, retryAfter: 0)
+                        return (tokens: tokens, next: next, pause: pause)
+                    }
+                    return try await exchange(
+                        provingBy: key, presenting: client.certificate, timeout: Self.pollTimeout,
+                        { try request.message }, read)
                 }
-                let answer = try await exchange(
-                    provingBy: key, presenting: certificate, timeout: Self.pollTimeout, { try request.message }, read)
                 if let tokens = answer.tokens { return (tokens, now) }
                 (polling, pause) = (answer.next, answer.pause)
             } catch HandshakeError.network(let error) where error.mayPass {

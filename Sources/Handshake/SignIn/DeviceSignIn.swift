@@ -55,8 +55,6 @@ extension Handshake {
         to authorization: DeviceAuthorization, at server: AuthorizationServerMetadata, client: Client,
         provingBy key: DPoPKey?, timeout: Duration, show: @escaping @Sendable (DeviceCode) async throws -> Void
     ) async throws -> (TokenResponse, sent: Double) {
-        let request = try client.tokenRequest(
-            .deviceCode(authorization.deviceCode), at: server, provingBy: key, in: environment)
         let lifetime = min(authorization.lifetime, max(0, timeout / .seconds(1)))
         let code = DeviceCode(
             authorization, service: client.service, issuer: server.issuer, lifetime: lifetime,
@@ -64,8 +62,12 @@ extension Handshake {
         return try await environment.decision(within: lifetime) { [environment] in
             try await show(code)
             return try await environment.poll(
-                request, provingBy: key, presenting: client.certificate,
-                every: DevicePolling(interval: authorization.interval), until: code.expiresAt)
+                of: client, provingBy: key, every: DevicePolling(interval: authorization.interval),
+                until: code.expiresAt
+            ) {
+                try client.tokenRequest(
+                    .deviceCode(authorization.deviceCode), at: server, provingBy: key, in: environment)
+            }
         }
     }
 }
@@ -115,12 +117,14 @@ extension Environment {
 
     /// Polls until there are tokens.
     ///
+    /// - Parameter makeRequest: makes a poll. It runs again for each, so it reads the credential itself.
     /// - Returns: the tokens, and when the poll was sent that brought them, in seconds since 1970.
     /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)`` when no later poll can succeed,
-    ///   ``HandshakeError/signInAbandoned(_:)`` past `expiresAt`, `CancellationError`.
+    ///   ``HandshakeError/signInAbandoned(_:)`` past `expiresAt`, what ``retryingRotatedSecret(of:_:)`` throws,
+    ///   `CancellationError`.
     fileprivate func poll(
-        _ request: TokenRequest, provingBy key: DPoPKey?, presenting certificate: ClientCertificate?,
-        every polling: DevicePolling, until expiresAt: Double
+        of client: Client, provingBy key: DPoPKey?, every polling: DevicePolling, until expiresAt: Double,
+        _ makeRequest: () throws -> TokenRequest
     ) async throws -> (TokenResponse, sent: Double) {
         var polling = polling
         while true {
@@ -128,14 +132,18 @@ extension Environment {
             let now = time.now()
             guard now < expiresAt else { throw HandshakeError.signInAbandoned(.timedOut) }
             do {
-                let read = { [polling] (response: ResponseMessage) in
-                    var next = polling
-                    let pause = RetryAfter.pause(in: response.head, now: now).map { $0 / .seconds(1) }
-                    let tokens = try request.tokens(fromPoll: response, polling: &next, now: now, retryAfter: pause)
-                    return (tokens: tokens, next: next)
+                let last = polling
+                let answer = try await retryingRotatedSecret(of: client) {
+                    let request = try makeRequest()
+                    let read = { (response: ResponseMessage) in
+                        var next = last
+                        let pause = RetryAfter.pause(in: response.head, now: now).map { $0 / .seconds(1) }
+                        let tokens = try request.tokens(fromPoll: response, polling: &next, now: now, retryAfter: pause)
+                        return (tokens: tokens, next: next)
+                    }
+                    return try await exchange(
+                        provingBy: key, presenting: client.certificate, { try request.message }, read)
                 }
-                let answer = try await exchange(
-                    provingBy: key, presenting: certificate, { try request.message }, read)
                 if let tokens = answer.tokens { return (tokens, now) }
                 polling = answer.next
             } catch HandshakeError.network(let error) where error.mayPass {

@@ -29,7 +29,7 @@ struct RotatedSecretTests {
 
     /// An app with an account.
     private func app(
-        pushing: Client.Options.Pushing = .never, in vault: any Vault
+        pushing: Client.Options.Pushing = .never, in vault: any Vault, clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> (Handshake, Account) {
         network.change {
             $0.metadata = [
@@ -54,7 +54,7 @@ struct RotatedSecretTests {
         }
         var client = try await network.client(in: vault)
         client.options.pushedRequests = pushing
-        let time = TimeSource(now: { [now] in now.value }, clock: ContinuousClock())
+        let time = TimeSource(now: { [now] in now.value }, clock: clock)
         let app = try Handshake(client, vault: vault, transport: network, time: time)
         let grant = Grant(
             accessToken: Secret("access"), expiresAt: now.value + 3_600, issuedAt: now.value,
@@ -163,6 +163,33 @@ struct RotatedSecretTests {
         }
         #expect(secrets(at: request.path).prefix(2) == ["secret-1", "secret-of-1"])
         #expect(try await network.client(in: vault).id == "client-1")
+    }
+
+    @Test(
+        "M503: a poll whose secret the server no longer accepts is retried with the secret of another process",
+        arguments: [Request.device, .ownDevice])
+    func polled(_ request: Request) async throws {
+        network.change { $0.scopes = request == .ownDevice ? ["openid"] : ["a"] }
+        let clock = ManualClock()
+        let (app, _) = try await app(in: vault, clock: clock)
+        let signIn = Task {
+            await handshakeError {
+                if request == .device {
+                    _ = try await app.signInOnAnotherDevice(as: "other") { _ in }
+                } else {
+                    _ = try await app.signInOnOwnDevice(of: .login("ada"), as: "other")
+                }
+            }
+        }
+        // The deadline, and the pause before the first poll.
+        await clock.sleepers(2)
+        try await rotate()
+        let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
+        let error = await signIn.value
+        passing.cancel()
+        #expect(secrets(at: "/token") == ["secret-1", "secret-of-1"])
+        // The tokens of the other sign-in come without the ID token that it needs.
+        #expect(error?.code == (request == .device ? nil : "malformed_response"))
     }
 
     @Test("M503: a request that is refused with the current secret is not retried, and the registration stays")
