@@ -81,6 +81,20 @@ struct TranslationTests {
         }
     }
 
+    @Test("F103: German addresses the user as du, and French as vous")
+    func address() throws {
+        let texts = try Self.texts()
+        for text in texts where text.locale == "de" {
+            // At the beginning of a sentence the word may be another one.
+            let isFormal = text.value.contains(/[\w,] (?:Sie|Ihnen|Ihre?[mnrs]?)\b/)
+            #expect(!isFormal, "\(text.key): \(text.value)")
+        }
+        for text in texts where text.locale.hasPrefix("fr") {
+            let isFamiliar = text.value.contains(/(?i)\b(?:tu|ton|tes|toi)\b/)
+            #expect(!isFamiliar, "\(text.key): \(text.value)")
+        }
+    }
+
     @Test("American English is spelled as in America")
     func americanSpelling() throws {
         let texts = try Self.texts().filter { $0.locale == "en-US" }
