@@ -14,8 +14,9 @@ extension Account {
                 .refreshed(grant.with(grant.idToken, identity), unchecked.binding)
             return try await keepRefreshed(next, replacing: stored, in: locked, isLast: isLast)
         } catch let error as HandshakeError {
-            let end = unchecked.receivedAt + Self.keyPublicationTimeout
-            let isGivenUp = error.mayNeedNewKeys && end <= environment.time.now()
+            // A clock that was set back by more ends the wait too.
+            let wait = abs(environment.time.now() - unchecked.receivedAt)
+            let isGivenUp = error.mayNeedNewKeys && wait >= Self.keyPublicationTimeout
             guard error.isRefusal || isGivenUp else {
                 announce(.refreshFailed(code: error.code))
                 throw error

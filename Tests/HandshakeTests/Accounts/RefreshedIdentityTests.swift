@@ -150,11 +150,13 @@ struct RefreshedIdentityTests {
         #expect(provider.count("/token") == 2)
     }
 
-    @Test("D9: a key that is not published within a day ends the wait, and with it the session")
-    func neverPublishedKey() async throws {
+    @Test(
+        "D9: a key that is not published within a day, whichever way the clock was set, ends the wait and the session",
+        arguments: [86_401, -86_401])
+    func neverPublishedKey(seconds: Double) async throws {
         let provider = ScriptedProvider()
         let account = try await Self.waiting(try provider.app(), at: provider)
-        provider.time.advance(by: 86_401)
+        provider.time.advance(by: seconds)
         #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
         provider.change { state in
             state.overrides["/token"] = { _ in .json(400, ["error": "invalid_grant"]) }
