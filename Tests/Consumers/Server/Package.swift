@@ -15,6 +15,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Handshake", package: "handshake"),
                 .product(name: "HandshakeServer", package: "handshake"),
+                .product(name: "OAuth", package: "handshake"),
                 .product(name: "Hummingbird", package: "hummingbird"),
             ])
     ],

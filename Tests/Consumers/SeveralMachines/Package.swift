@@ -16,6 +16,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Handshake", package: "handshake"),
                 .product(name: "HandshakeServer", package: "handshake"),
+                .product(name: "OAuth", package: "handshake"),
                 .product(name: "PostgresVault", package: "handshake"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
