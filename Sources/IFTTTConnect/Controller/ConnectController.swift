@@ -157,8 +157,8 @@ public final class ConnectController: Sendable {
     /// The state of a new attempt.
     package func newAttempt() -> AttemptState { AttemptState(random: connections.random) }
 
-    /// Opens the service's page or app again, with a new one-time code, for a user who has not come back from it. Otherwise
-    /// without effect.
+    /// Opens the service's page or app again, with a new one-time code. Without effect unless the user has not come back from
+    /// it.
     public func reopen() {
         send(.reopen)
     }
