@@ -9,7 +9,7 @@ public struct TokenConfirmation: Sendable, Hashable {
     /// The other members of `cnf`, sorted. They bind the token to what this package cannot compare.
     public let otherMembers: [String]
 
-    /// Whether a request is by whom the token is bound to.
+    /// Whether a request comes from the holder that the token is bound to.
     ///
     /// Both bindings have to hold where there are two, and none holds where there are ``otherMembers`` or nothing at all.
     ///

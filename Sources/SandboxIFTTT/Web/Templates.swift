@@ -130,7 +130,7 @@ extension Template {
     static let stale = Template(
         """
         <h1>Start again</h1>
-        <p>This page is stale, was used before, or was made for another browser. Go back to the app and start again.</p>
+        <p>This page has expired, was used before, or was made for another browser. Go back to the app and start again.</p>
         """)
 
     static let closed = Template(
