@@ -53,6 +53,7 @@ struct ParsingTests {
         ["recurse-center", "me"], ["recurse-center", "profile", "759"], ["recurse-center", "search", "ada"],
         ["recurse-center", "batches"], ["recurse-center", "locations", "New"],
         ["recurse-center", "visit", "--notes", "pairing"],
+        ["recurse-center", "visits", "--person", "759", "--from", "2026-11-01", "--to", "2026-11-30"],
         ["ifttt", "show", "aB3dE5fG"], ["ifttt", "connect", "aB3dE5fG"],
         ["ifttt", "disconnect", "aB3dE5fG", "--yes"],
         ["ifttt", "url", "aB3dE5fG", "--email", "ada@example.test"], ["ifttt", "token", "aB3dE5fG"],

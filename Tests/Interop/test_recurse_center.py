@@ -153,14 +153,23 @@ def test_a_visit_is_one_a_day_and_can_be_taken_back(hub: Hub) -> None:
     assert first["person_id"] == 759 and first["checked_in"] is True and first["notes"] == "hello"
     again = hub.handshake.run("recurse-center", "visit", "--json").ok().json
     assert (again["date"], again["notes"]) == (first["date"], "hello")
-    listed = hub.handshake.run("request", "GET", "hub_visits?person_id=759", "--account", "recurse-center").ok().stdout
-    assert [visit["date"] for visit in json.loads(listed)] == [first["date"]]
+
+    def visits(*arguments: str) -> list[object]:
+        return hub.handshake.run("recurse-center", "visits", *arguments, "--json").ok().json["visits"]
+
+    mine = {"person_id": 759, "name": "Ada Example", "date": first["date"], "notes": "hello"}
+    assert visits("--person", "759") == [mine]
+    assert visits("--person", "6704") == [] and visits("--person", "759", "--to", "2014-01-01") == []
+    assert f"{first['date']}  759     Ada Example  hello" in hub.handshake.run("recurse-center", "visits").ok().stdout
     assert hub.handshake.run("recurse-center", "visit", "--notes", "", "--json").ok().json["notes"] == ""
     for option in ("--out", "--delete"):
         out = hub.handshake.run("recurse-center", "visit", option, "--json").ok().json
         assert out == {"person_id": 759, "date": first["date"], "checked_in": False, "notes": None}
     other = hub.handshake.run("recurse-center", "visit", "--date", "2024-02-29", "--json").ok().json
     assert other["date"] == "2024-02-29"
+    assert [visit["date"] for visit in visits("--from", "2024-02-29", "--to", "2024-02-29")] == ["2024-02-29"]
+    wrong = hub.handshake.run("recurse-center", "visits", "--from", "yesterday")
+    assert wrong.status == 64 and "--from takes a day as YYYY-MM-DD" in wrong.stderr
 
 
 def test_nothing_from_the_service_reaches_the_terminal_unescaped(hub: Hub) -> None:

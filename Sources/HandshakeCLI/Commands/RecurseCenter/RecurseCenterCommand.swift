@@ -12,7 +12,7 @@ struct RecurseCenterCommand: AsyncParsableCommand {
         discussion: "Sign in first: handshake login recurse-center",
         subcommands: [
             RecurseCenterMe.self, RecurseCenterProfile.self, RecurseCenterSearch.self, RecurseCenterLocations.self,
-            RecurseCenterBatches.self, RecurseCenterVisit.self, RecurseCenterHub.self,
+            RecurseCenterBatches.self, RecurseCenterVisit.self, RecurseCenterVisits.self, RecurseCenterHub.self,
         ])
 }
 

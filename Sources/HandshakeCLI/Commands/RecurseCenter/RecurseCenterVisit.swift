@@ -27,12 +27,7 @@ struct RecurseCenterVisit: BoundedCommand {
         if out, notes != nil {
             throw CommandError.usage("--out removes the visit, so --notes cannot be given with it.")
         }
-        let stated = try date.map { text in
-            guard let date = CalendarDate(text) else {
-                throw CommandError.usage("--date takes a day as YYYY-MM-DD, as in 2026-11-22.")
-            }
-            return date
-        }
+        let stated = try Self.day(date, of: "--date")
         try await options.use { center in
             let me = try await center.profile(.me)
             let day = stated ?? center.today
@@ -46,6 +41,15 @@ struct RecurseCenterVisit: BoundedCommand {
         }
     }
 
+    /// The day that an option states; nil without one.
+    static func day(_ text: String?, of option: String) throws -> CalendarDate? {
+        guard let text else { return nil }
+        guard let day = CalendarDate(text) else {
+            throw CommandError.usage("\(option) takes a day as YYYY-MM-DD, as in 2026-11-22.")
+        }
+        return day
+    }
+
     private func print(_ me: Profile, _ day: CalendarDate, isCheckedIn: Bool, notes: String?, _ words: String) {
         if options.common.json {
             Output.result(
@@ -57,6 +61,59 @@ struct RecurseCenterVisit: BoundedCommand {
         }
         let noted = (notes ?? "").isEmpty ? "" : ": \(notes ?? "")"
         Output.result("\(words) on \(day), \(quoted(me.name, limit: 200))\(quoted(noted, limit: 500))")
+    }
+}
+
+struct RecurseCenterVisits: BoundedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "visits", abstract: "List visits to the hub: today's, or those of a person or of other days.")
+
+    @Option(help: ArgumentHelp("Only visits of this person.", valueName: "number"))
+    var person: Int64?
+
+    @Option(help: ArgumentHelp("The first day.", valueName: "yyyy-mm-dd"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("The last day.", valueName: "yyyy-mm-dd"))
+    var to: String?
+
+    @Option(help: "The most visits to list.")
+    var limit = 100
+
+    @Option(help: .timeout)
+    var timeout = 60
+
+    @OptionGroup var options: RecurseCenterOptions
+
+    func run() async throws {
+        guard limit > 0 else { throw CommandError.usage("--limit takes a number of 1 or more.") }
+        var filter = HubVisitFilter(
+            from: try RecurseCenterVisit.day(from, of: "--from"), to: try RecurseCenterVisit.day(to, of: "--to"))
+        if let person {
+            guard let id = PersonID(person) else { throw CommandError.usage("--person takes a person's number.") }
+            filter.person = id
+        }
+        let (wanted, limit) = (filter, limit)
+        let visits = try await options.use { center in
+            var visits: [HubVisit] = []
+            for try await visit in center.hubVisits(wanted) {
+                visits.append(visit)
+                if visits.count == limit { break }
+            }
+            return visits
+        }
+        if options.common.json {
+            let rows = visits.map { visit in
+                JSONText.object([
+                    ("person_id", .integer(visit.person.number)), ("name", .optional(visit.name)),
+                    ("date", .string(visit.date.description)), ("notes", .string(visit.notes)),
+                ])
+            }
+            return Output.result(JSONText.object([("visits", .array(rows))]).text)
+        }
+        guard !visits.isEmpty else { return Output.note("There are no such visits.") }
+        let rows = visits.map { [$0.date.description, $0.person.description, $0.name ?? "", $0.notes] }
+        for line in Table.lines([["DAY", "NUMBER", "NAME", "NOTES"]] + rows) { Output.result(line) }
     }
 }
 #endif
