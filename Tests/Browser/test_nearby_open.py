@@ -1,5 +1,6 @@
 """`handshake nearby open`: the companion's page, with two people who hear each other and a circle's server."""
 
+import itertools
 import json
 import re
 import socket
@@ -14,7 +15,7 @@ from playwright.sync_api import Page, Route, expect
 import bluez
 from button_visit import until
 from circles import ADA, ZOE, Circle, Member, serving
-from command import Running
+from command import Handshake, Running
 from person import Person, overflow, violations
 from sandbox import artefact
 
@@ -54,6 +55,16 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
         finally:
             for member in (zoe, ada):
                 member.command.end()
+
+
+@pytest.fixture
+def link(handshake: Handshake) -> Iterator[str]:
+    """The page of one who is in no circle and hears no one: enough where a test says what the page is told."""
+    with bluez.air() as air:
+        handshake.environment |= air.environment
+        running = handshake.start("nearby", "open", "--browser", "print", "--json")
+        yield json.loads(running.line())["url"]
+        handshake.end()
 
 
 @pytest.fixture
@@ -142,7 +153,7 @@ def people(*numbers: int) -> str:
     return f"data: {json.dumps(state)}\n\n"
 
 
-def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene: Scene, page: Page) -> None:
+def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(link: str, page: Page) -> None:
     """And in a crowd, where people come each second, once in ten seconds: the whole log is decrypted each time."""
     page.clock.install()
     reads: list[str] = []
@@ -156,7 +167,7 @@ def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene:
         page.clock.run_for(600)
         expect(page.locator("#people")).to_contain_text(f"Person {number}")
 
-    page.goto(scene.link)
+    page.goto(link)
     expect(page.locator("#people")).to_contain_text("Person 1")
     page.wait_for_function("document.querySelector('#empty').hidden")
     assert len(reads) == 1
@@ -173,17 +184,17 @@ def test_the_log_is_read_when_one_comes_as_another_leaves_and_each_minute(scene:
 
 @pytest.mark.parametrize(("mode", "text"), [
     ("rolling", "an identifier that changes every quarter of an hour"), ("static", "your number, which never changes")])
-def test_the_page_says_what_others_see(scene: Scene, page: Page, mode: str, text: str) -> None:
+def test_the_page_says_what_others_see(link: str, page: Page, mode: str, text: str) -> None:
     state = json.loads(people(1).removeprefix("data: ")) | {"mode": mode}
     page.route("**/state", lambda route: route.fulfill(
         status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
-    page.goto(scene.link)
+    page.goto(link)
     expect(page.locator("#people")).to_contain_text("Person 1")
     expect(page.locator("#sent-as")).to_contain_text(text)
 
 
 @pytest.mark.parametrize(("trust", "text"), [("unverified", "unverified"), ("file", "by keys from a file"), ("paired", "")])
-def test_a_card_says_how_sure_it_is_who_the_person_is(scene: Scene, page: Page, trust: str, text: str) -> None:
+def test_a_card_says_how_sure_it_is_who_the_person_is(link: str, page: Page, trust: str, text: str) -> None:
     """CI20: a file of keys names a person, and does not show who made it. Then there is no face either."""
     state = json.loads(people(1).removeprefix("data: "))
     state["people"][0] |= {"trust": trust, "shows_face": trust == "paired"}
@@ -193,9 +204,9 @@ def test_a_card_says_how_sure_it_is_who_the_person_is(scene: Scene, page: Page, 
         status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
     if trust == "paired":
         with page.expect_request(lambda request: "/photo/" in request.url):
-            page.goto(scene.link)
+            page.goto(link)
     else:
-        page.goto(scene.link)
+        page.goto(link)
     card = page.locator("#people li")
     expect(card).to_contain_text("Person 1")
     for doubt in ("unverified", "by keys from a file"):
@@ -206,16 +217,18 @@ def test_a_card_says_how_sure_it_is_who_the_person_is(scene: Scene, page: Page, 
     assert trust == "paired" or not faces
 
 
-def test_each_circle_has_its_own_photo_of_a_number(scene: Scene, here: Page) -> None:
+def test_each_circle_has_its_own_photo_of_a_number(link: str, page: Page) -> None:
+    page.goto(link)
+    expect(page.locator("#radio")).to_contain_text("listening")
     asked: list[str] = []
-    here.on("request", lambda request: asked.append(request.url.partition("/photo/")[2]) if "/photo/36" in request.url else None)
+    page.on("request", lambda request: asked.append(request.url.partition("/photo/")[2]) if "/photo/36" in request.url else None)
     one, other = "00" * 16, "11" * 16
     for circle in (one, other, one, None):
-        here.evaluate("person => photo(person)", {"person": 36, "circle": circle})
+        page.evaluate("person => photo(person)", {"person": 36, "circle": circle})
     assert asked == [f"36?circle={one}", f"36?circle={other}", "36"]
 
 
-def test_a_circle_whose_members_cannot_notice_the_user_is_named(scene: Scene, page: Page) -> None:
+def test_a_circle_whose_members_cannot_notice_the_user_is_named(link: str, page: Page) -> None:
     silence = "Since 2026-01-05 00:00:00 +00:00 others in Hub cannot notice you"
     settings = {"photo": True, "batch": True, "waves": True, "others_photos": True}
     hub = {"address": "https://circle.example/hub", "circle": "Hub", "number": 7, "name": "Zoë", "paused": False, "members": 2,
@@ -224,7 +237,7 @@ def test_a_circle_whose_members_cannot_notice_the_user_is_named(scene: Scene, pa
     state = json.loads(people(1).removeprefix("data: ")) | {"circles": [hub], "send": "sending"}
     page.route("**/state", lambda route: route.fulfill(
         status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
-    page.goto(scene.link)
+    page.goto(link)
     expect(page.locator("#joined > li", has_text="Hub")).to_contain_text(silence)
     # The stand-in's answer ends, and the line then says that nothing answers: so it is drawn and read in one turn.
     for mode, silent in (("rolling", ", but not in Hub"), ("static", "")):
@@ -232,7 +245,7 @@ def test_a_circle_whose_members_cannot_notice_the_user_is_named(scene: Scene, pa
         assert radio == f"Bluetooth: listening; others can notice you{silent}."
 
 
-def test_members_of_a_table_that_cannot_be_read_are_not_counted_as_none(scene: Scene, page: Page) -> None:
+def test_members_of_a_table_that_cannot_be_read_are_not_counted_as_none(link: str, page: Page) -> None:
     trouble = "The table of Hub on this device cannot be read"
     settings = {"photo": True, "batch": True, "waves": True, "others_photos": True}
     hub = {"address": "https://circle.example/hub", "circle": "Hub", "number": 7, "name": "Zoë", "paused": False, "members": None,
@@ -241,7 +254,7 @@ def test_members_of_a_table_that_cannot_be_read_are_not_counted_as_none(scene: S
     state = json.loads(people(1).removeprefix("data: ")) | {"circles": [hub]}
     page.route("**/state", lambda route: route.fulfill(
         status=200, content_type="text/event-stream", body=f"data: {json.dumps(state)}\n\n"))
-    page.goto(scene.link)
+    page.goto(link)
     circle = page.locator("#joined > li", has_text="Hub")
     expect(circle).to_contain_text("You are Zoë, number 7; the others are not known now")
     expect(circle).to_contain_text(trouble)
@@ -498,23 +511,23 @@ def test_stopping_ends_the_command(scene: Scene, here: Page) -> None:
     scene.one.wait(lambda air: not air.on_air())
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1024])
-def test_nothing_is_wrong_in_any_light_or_width(scene: Scene, open_page, scheme: str, width: int) -> None:
-    page = open_page(scheme=scheme, width=width)
-    page.goto(scene.link)
-    expect(page.locator("#people img.face")).to_be_visible()
-    expect(page.locator("#entries")).to_contain_text(NAME)
-    page.screenshot(path=artefact(f"nearby-{scheme}-{width}"), full_page=True)
-    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
-    page.get_by_text("Members", exact=True).click()
-    expect(page.get_by_role("button", name=f"Hide: {NAME}")).to_be_visible()
-    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
-    page.locator("#joined summary", has_text="Settings").click()
-    expect(page.get_by_role("checkbox", name="Let members wave at me")).to_be_visible()
-    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
-    page.get_by_role("button", name=f"Wave: {NAME}").click()
-    assert violations(page) == [] and overflow(page, ".scroll *, .skip") == []
+def test_nothing_is_wrong_in_any_light_or_width(scene: Scene, here: Page) -> None:
+    for scheme, width in itertools.product(("light", "dark"), (320, 1024)):
+        here.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        here.set_viewport_size({"width": width, "height": 768})
+        here.reload()
+        expect(here.locator("#people img.face")).to_be_visible()
+        expect(here.locator("#entries")).to_contain_text(NAME)
+        here.screenshot(path=artefact(f"nearby-{scheme}-{width}"), full_page=True)
+        assert violations(here) == [] and overflow(here, ".scroll *, .skip") == []
+        here.get_by_text("Members", exact=True).click()
+        expect(here.get_by_role("button", name=f"Hide: {NAME}")).to_be_visible()
+        assert violations(here) == [] and overflow(here, ".scroll *, .skip") == []
+        here.locator("#joined summary", has_text="Settings").click()
+        expect(here.get_by_role("checkbox", name="Let members wave at me")).to_be_visible()
+        assert violations(here) == [] and overflow(here, ".scroll *, .skip") == []
+        here.get_by_role("button", name=f"Wave: {NAME}").click()
+        assert violations(here) == [] and overflow(here, ".scroll *, .skip") == []
 
 
 def test_a_person_with_a_keyboard_reaches_everything_and_sees_where(scene: Scene, here: Page) -> None:
