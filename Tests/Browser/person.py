@@ -112,7 +112,8 @@ def violations(page: Page) -> list[str]:
     page.wait_for_function("() => [...document.querySelectorAll('connect-button')].every(e => !e.shadowRoot?.querySelector('.pressed, .flashes'))")
     # Through the debugger, since the pages' content security policy rightly lets no script in.
     debugger = page.context.new_cdp_session(page)
-    debugger.send("Runtime.evaluate", {"expression": AXE})
+    if debugger.send("Runtime.evaluate", {"expression": "typeof axe"})["result"]["value"] == "undefined":
+        debugger.send("Runtime.evaluate", {"expression": AXE})
     expression = f"axe.run(document, {json.dumps(AXE_OPTIONS)}).then(r => JSON.stringify(r.violations))"
     answer = debugger.send("Runtime.evaluate", {"expression": expression, "awaitPromise": True, "returnByValue": True})
     debugger.detach()
