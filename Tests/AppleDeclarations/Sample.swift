@@ -135,7 +135,7 @@ struct UnservedScreen: View {
     let user: User
 
     var body: some View {
-        ConnectButton("aB3dE5fG", accounts: handshake, tokens: .redirect)
+        ConnectButton("aB3dE5fG", accounts: handshake)
             .connectAccount(user.id)
     }
 }

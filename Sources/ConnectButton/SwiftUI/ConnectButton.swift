@@ -87,10 +87,10 @@ public struct ConnectButton: View {
         self.init(connection, accounts: accounts, tokens: .partnerServer(token), log: log)
     }
 
-    /// Creates a button that obtains the user token in a way that you choose, such as `TokenDelivery/redirect` in an app
-    /// without a server.
+    /// Creates a button for an app without a server, which takes the user token from the redirect, or from where you say.
     ///
-    /// Another app on the device can catch a redirect with a private scheme, and the token with it (dossier 10.2, W14).
+    /// Another app on the device can catch a redirect with a private scheme, and the token with it: with a server of your own,
+    /// give the closure that asks it (dossier 10.2, W14).
     ///
     /// - Parameters:
     ///   - connection: the connection's identifier. One that is invalid is shown as unknown.
@@ -98,7 +98,7 @@ public struct ConnectButton: View {
     ///   - tokens: how the user token is obtained. The newest closure is called.
     ///   - log: receives what the button does; by default a logger of the connection's own. The first one counts, as long as
     ///     the button stays.
-    public init(_ connection: String, accounts: Handshake, tokens: TokenDelivery, log: Logger? = nil) {
+    public init(_ connection: String, accounts: Handshake, tokens: TokenDelivery = .redirect, log: Logger? = nil) {
         source = .connection(connection, accounts, tokens)
         options.log = log
     }
