@@ -234,9 +234,7 @@ extension SigningKey.Material {
         let secret = bytes("d")
         let material: SigningKey.Material?
         switch (members["kty"]?.string, members["crv"]?.string) {
-        case ("RSA", _):
-            try Self.check(bytes("n"), bytes("e"))
-            material = try Self.rsa(n: bytes("n"), e: bytes("e"), d: secret, p: bytes("p"), q: bytes("q"))
+        case ("RSA", _): material = try Self.rsa(members, bytes)
         case ("EC", "P-256"): material = (try? P256.Signing.PrivateKey(rawRepresentation: secret)).map { .p256($0) }
         case ("EC", "P-384"): material = (try? P384.Signing.PrivateKey(rawRepresentation: secret)).map { .p384($0) }
         case ("EC", "P-521"): material = (try? P521.Signing.PrivateKey(rawRepresentation: secret)).map { .p521($0) }
@@ -253,20 +251,27 @@ extension SigningKey.Material {
         self = material
     }
 
-    /// An RSA key of its numbers. One trial shows that the private numbers are the public ones'.
+    /// An RSA key, with its primes and what follows from them or without (RFC 7518, section 6.3.2).
     ///
-    /// The primes may not be left out, although RFC 7518, section 6.3.2 allows it. swift-crypto searches for them without a bound: an attempt
-    /// that finds 1 or n − 1 is not counted, and where n is a prime or a prime's power, a file can make every attempt find these. Its modular
-    /// exponentiation is internal, so that no search with a bound can be written with it.
-    private static func rsa(
-        n: [UInt8], e: [UInt8], d: [UInt8], p: [UInt8], q: [UInt8]
-    ) throws(OAuthError) -> SigningKey.Material? {
-        guard !p.isEmpty, !q.isEmpty else {
-            throw SigningKey.wrong(
-                "it leaves out its primes, the members “p” and “q”; export it with them, or " + SigningKey.newKeyCure)
+    /// One trial shows that the private numbers are the public ones'.
+    private static func rsa(_ members: JSONObject, _ bytes: (String) -> [UInt8]) throws(OAuthError) -> Self? {
+        let (n, e, d) = (bytes("n"), bytes("e"), bytes("d"))
+        try check(n, e)
+        guard members["oth"] == nil else {
+            throw SigningKey.wrong("it has more than two primes, by its member “oth”; " + SigningKey.newKeyCure)
         }
         let digits = d.drop { $0 == 0 }
         guard digits.count > 8, digits.count <= n.count, n.last.map({ $0 % 2 == 1 }) ?? false else { return nil }
+        var (p, q) = (bytes("p"), bytes("q"))
+        if ["p", "q", "dp", "dq", "qi"].allSatisfy({ members[$0] == nil }) {
+            guard let primes = RSAPrimes(modulus: n, publicExponent: e, privateExponent: d) else { return nil }
+            (p, q) = (primes.p, primes.q)
+        }
+        guard !p.isEmpty, !q.isEmpty else {
+            throw SigningKey.wrong(
+                "it has members of its primes, but not both “p” and “q”; export it again, with all of “p”, “q”, “dp”, “dq” "
+                    + "and “qi” or with none")
+        }
         let trial = SHA256.hash(data: Array("handshake".utf8))
         guard let key = try? _RSA.Signing.PrivateKey(n: n, e: e, d: d, p: p, q: q),
             let signature = try? key.signature(for: trial, padding: .PSS),

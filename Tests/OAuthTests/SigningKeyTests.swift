@@ -43,7 +43,7 @@ struct SigningKeyTests {
     }
 
     /// The numbers of an RSA key: n, e, d, p, q.
-    private static func numbers(_ key: _RSA.Signing.PrivateKey) throws -> [String: String] {
+    static func numbers(_ key: _RSA.Signing.PrivateKey) throws -> [String: String] {
         var outer = DERReader(key.derRepresentation)
         let content = outer.next(.sequence)
         var inner = DERReader(try #require(content))
@@ -56,7 +56,7 @@ struct SigningKeyTests {
         return numbers
     }
 
-    private static func json(_ members: [String: Any]) throws -> String {
+    static func json(_ members: [String: Any]) throws -> String {
         String(decoding: try JSONSerialization.data(withJSONObject: members, options: .sortedKeys), as: UTF8.self)
     }
 
@@ -161,7 +161,9 @@ struct SigningKeyTests {
         let small = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024))
         let smallNumbers = try numbers(small).merging(["kty": "RSA"]) { $1 }
         let foreign = try numbers(_RSA.Signing.PrivateKey(keySize: .bits2048))
-        let mixed = try numbers(keys.rsa).merging(["kty": "RSA", "d": foreign["d"] ?? ""]) { $1 }
+        let rsa: [String: Any] = try numbers(keys.rsa).merging(["kty": "RSA"]) { $1 }
+        let without = rsa.filter { !["p", "q"].contains($0.key) }
+        let mixed = rsa.merging(["d": foreign["d"] ?? ""]) { $1 }
         let p192 = der(
             0x30,
             der(0x02, [0])
@@ -203,8 +205,11 @@ struct SigningKeyTests {
             ("another private number", try json(mixed), "again"),
             ("a name with spaces", try json(p256.merging(["kid": "my signing key"]) { $1 }), "“kid”"),
             ("a name without end", try json(p256.merging(["kid": String(repeating: "k", count: 256)]) { $1 }), "“kid”"),
-            ("no primes", try json(mixed.filter { !["p", "q"].contains($0.key) }), "“p” and “q”"),
-            ("one prime", try json(mixed.filter { $0.key != "q" }), "“p” and “q”"),
+            ("another private number, no primes", try json(mixed.filter { !["p", "q"].contains($0.key) }), "again"),
+            ("one prime", try json(rsa.filter { $0.key != "q" }), "“p” and “q”"),
+            ("what follows from primes alone", try json(without.merging(["dp": "AQAB"]) { $1 }), "“p” and “q”"),
+            ("primes that are not text", try json(without.merging(["p": 3, "q": 5]) { $1 }), "“p” and “q”"),
+            ("more than two primes", try json(rsa.merging(["oth": [String]()]) { $1 }), "“oth”"),
             ("two keys", keys.p256.pemRepresentation + "\n" + keys.p384.pemRepresentation, "several"),
             ("cut", String(keys.p256.pemRepresentation.prefix(80)) + "\n-----END PRIVATE KEY-----", "again"),
             ("nothing", "", "openssl"), ("other text", "a key, perhaps", "openssl"),
