@@ -59,20 +59,43 @@ public enum Base64URL {
         let rest = text.count % 4
         // No character stands alone.
         guard rest != 1 else { return nil }
-        var output = [UInt8](repeating: 0, count: text.count / 4 * 3 + max(0, rest - 1))
-        let isEncoding = output.withUnsafeMutableBufferPointer { read(text.span, to: $0.mutableSpan) }
+        let count = text.count / 4 * 3 + max(0, rest - 1)
+        var isEncoding = false
+        let output = [UInt8](unsafeUninitializedCapacity: count) { output, length in
+            isEncoding = text.withUnsafeBufferPointer { text in
+                values.withUnsafeBufferPointer { read(text, by: $0, to: output) }
+            }
+            length = isEncoding ? count : 0
+        }
         return isEncoding ? output : nil
     }
 
-    /// Whether the text is the one encoding of some bytes; these are written.
-    private static func read(_ text: Span<UInt8>, to output: consuming MutableSpan<UInt8>) -> Bool {
-        let table = values
-        let values = table.span
+    /// Whether the text is the one encoding of some bytes; these are written, all of them where it is.
+    ///
+    /// Indices are not checked: `values` has one for each byte, `text` is read below its count, and `output` has room for three bytes of
+    /// every four characters, for one of two and for two of three.
+    private static func read(
+        _ text: UnsafeBufferPointer<UInt8>, by values: UnsafeBufferPointer<UInt8>,
+        to output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Bool {
+        guard let base = output.baseAddress else { return true }
         func value(_ index: Int) -> UInt8 { values[Int(text[index])] }
+        var all: UInt8 = 0
         var (start, end) = (0, 0)
+        // Eight characters are six bytes, which are written with two more that the next ones replace.
+        while start + 8 <= text.count, end + 8 <= output.count {
+            var bits: UInt64 = 0
+            for index in start..<(start + 8) {
+                all |= value(index)
+                bits = bits << 6 | UInt64(value(index))
+            }
+            UnsafeMutableRawPointer(base + end).storeBytes(of: (bits << 16).bigEndian, as: UInt64.self)
+            start += 8
+            end += 6
+        }
         while start + 4 <= text.count {
             let (a, b, c, d) = (value(start), value(start + 1), value(start + 2), value(start + 3))
-            guard a | b | c | d < 64 else { return false }
+            all |= a | b | c | d
             output[end] = a << 2 | b >> 4
             output[end + 1] = b << 4 | c >> 2
             output[end + 2] = c << 6 | d
@@ -80,12 +103,11 @@ public enum Base64URL {
             end += 3
         }
         let rest = text.count - start
-        guard rest > 0 else { return true }
+        guard rest > 0 else { return all < 64 }
         let (a, b, c) = (value(start), value(start + 1), rest == 3 ? value(start + 2) : 0)
-        guard a | b | c < 64 else { return false }
         output[end] = a << 2 | b >> 4
         if rest == 3 { output[end + 1] = b << 4 | c >> 2 }
         // The last character's other bits are 0.
-        return (rest == 3 ? c & 0x03 : b & 0x0F) == 0
+        return all | a | b | c < 64 && (rest == 3 ? c & 0x03 : b & 0x0F) == 0
     }
 }
