@@ -49,27 +49,32 @@ public struct EndpointURL: Sendable, Hashable {
     ) throws(OAuthError) {
         func wrong(_ problem: String) -> OAuthError { .configuration(member: member, problem: problem) }
         guard string.utf8.count <= 8192 else { throw wrong("the address is longer than 8192 bytes") }
-        let bytes = Array(string.utf8)
-        var hasFragment = false
-        for (index, byte) in bytes.enumerated() {
-            guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else {
-                // Before the path, where no percent-encoding stands.
-                let isInHost = bytes[..<index].count { "/?#".utf8.contains($0) } == 2
-                throw wrong(
-                    byte >= 0x80 && isInHost
-                        ? "its host has a non-ASCII character; write the host in its ASCII form, xn--…"
-                        : "the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
-            }
-            if byte == UInt8(ascii: "#") { hasFragment = true }
+        let bytes = Array(string.utf8)[...]
+        let text = bytes.span
+        let firstWrong = text.firstIndex(from: 0) { eight in
+            eight.flags(below: 0x21) | eight.flags(of: UInt8(ascii: "\\")) | eight.flags(of: 0x7F)
+                | eight.flagsOutsideASCII
+        }
+        guard firstWrong == text.count else {
+            // Before the path, where no percent-encoding stands.
+            let isInHost = bytes[..<firstWrong].count { "/?#".utf8.contains($0) } == 2
+            throw wrong(
+                bytes[firstWrong] >= 0x80 && isInHost
+                    ? "its host has a non-ASCII character; write the host in its ASCII form, xn--…"
+                    : "the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
         }
         // All of it is ASCII, so that each byte is a character.
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let scheme = Origin.Scheme(bytes[..<colon]),
-            bytes[colon...].starts(with: "://".utf8)
+        let colon = text.firstIndex(from: 0) { $0.flags(of: UInt8(ascii: ":")) }
+        guard colon + 2 < text.count, text[colon + 1] == UInt8(ascii: "/"), text[colon + 2] == UInt8(ascii: "/"),
+            let scheme = Origin.Scheme(bytes[..<colon])
         else { throw wrong("expected an absolute https address, found “\(quoted(string, limit: 80))”") }
-        guard !hasFragment else { throw wrong("the address must not have a fragment") }
-        let rest = bytes[(colon + 3)...]
-        let authorityEnd = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        guard let origin = Origin(scheme: scheme, authority: rest[..<authorityEnd]) else {
+        guard text.firstIndex(from: 0, { $0.flags(of: UInt8(ascii: "#")) }) == text.count else {
+            throw wrong("the address must not have a fragment")
+        }
+        let authorityEnd = text.firstIndex(from: colon + 3) {
+            $0.flags(of: UInt8(ascii: "/")) | $0.flags(of: UInt8(ascii: "?"))
+        }
+        guard let origin = Origin(scheme: scheme, authority: bytes[(colon + 3)..<authorityEnd]) else {
             throw wrong("the host or port is not valid, or the address holds a user name")
         }
         guard scheme == .https || (security == .allowingInsecureLoopback && origin.isLoopback) else {
@@ -78,13 +83,12 @@ public struct EndpointURL: Sendable, Hashable {
                     .insecureTransport, expected: member == "url" ? "https" : "https for \(member)",
                     found: "http://\(origin.authority)"))
         }
-        let target = rest[authorityEnd...]
-        let mark = target.firstIndex(of: UInt8(ascii: "?"))
-        let path = String(decoding: target[..<(mark ?? target.endIndex)], as: UTF8.self)
+        let mark = text.firstIndex(from: authorityEnd) { $0.flags(of: UInt8(ascii: "?")) }
+        let path = String(decoding: bytes[authorityEnd..<mark], as: UTF8.self)
         self.string = string
         self.origin = origin
         self.path = path.isEmpty ? "/" : path
-        query = mark.map { String(decoding: target[($0 + 1)...], as: UTF8.self) }
+        query = mark < text.count ? String(decoding: bytes[(mark + 1)...], as: UTF8.self) : nil
     }
 
     private init(origin: Origin, path: String, query: String? = nil, namedBy: Origin? = nil) {

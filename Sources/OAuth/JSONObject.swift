@@ -56,8 +56,8 @@ public struct JSONObject: Sendable {
     }
 
     /// Adds a member whose name is new.
-    private mutating func append(_ value: JSONValue, for name: String, _ mark: UInt64) {
-        if few.isEmpty { few.reserveCapacity(8) }
+    private mutating func append(_ value: consuming JSONValue, for name: consuming String, _ mark: UInt64) {
+        if few.isEmpty { few.reserveCapacity(16) }
         few.append(Member(name: name, mark: mark, value: value))
         guard few.count > Self.maximumFew else { return }
         for member in few { many[Name(member.name)] = member.value }
@@ -87,7 +87,7 @@ public struct JSONObject: Sendable {
     }
 
     /// Adds a member; false when there is one of this name already.
-    mutating func insert(_ value: JSONValue, for name: String) -> Bool {
+    mutating func insert(_ value: consuming JSONValue, for name: consuming String) -> Bool {
         if !many.isEmpty { return many.updateValue(value, forKey: Name(name)) == nil }
         let mark = name.mark
         guard index(of: name, mark) == nil else { return false }
@@ -175,10 +175,7 @@ extension String {
     }
 
     private func hasBytes(of other: String) -> Bool {
-        let isEqual = utf8.withContiguousStorageIfAvailable { bytes in
-            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
-        }
-        return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
+        utf8.withContiguousStorageIfAvailable { $0.span.hasBytes(of: other) } ?? utf8.elementsEqual(other.utf8)
     }
 
     /// The most combining marks in a row that ``streamSafe`` leaves as they are.
@@ -206,11 +203,17 @@ extension String {
     }
 }
 
+extension UInt64 {
+    /// One of 64 bits, by all bytes of a mark.
+    var markBit: UInt64 { 1 << ((self &* 0x9E37_79B9_7F4A_7C15) >> 58) }
+}
+
 extension Span<UInt8> {
     /// The mark of a text of these bytes.
     var mark: UInt64 {
         var mark = UInt64(Swift.min(count, 255)) << 56
-        for index in 0..<Swift.min(count, 7) { mark |= UInt64(self[index]) << (8 * UInt64(index)) }
+        guard count < 8 else { return mark | eight(at: 0) & 0x00FF_FFFF_FFFF_FFFF }
+        for index in 0..<count { mark |= UInt64(self[index]) << (8 * UInt64(index)) }
         return mark
     }
 
@@ -222,7 +225,15 @@ extension Span<UInt8> {
 
     private func hasBytes(of other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        for index in indices where self[index] != other[index] { return false }
+        var index = 0
+        while index + 8 <= count {
+            guard eight(at: index) == other.eight(at: index) else { return false }
+            index += 8
+        }
+        while index < count {
+            guard self[index] == other[index] else { return false }
+            index += 1
+        }
         return true
     }
 }

@@ -123,7 +123,7 @@ struct JSONReader {
             try digits()
         }
         guard offset - start <= Self.maximumNumberLength else { throw failure("a number is too long") }
-        return String(decoding: bytes[start..<offset], as: UTF8.self)
+        return plainText(from: start, to: offset)
     }
 
     mutating func digits() throws(JSONValue.SyntaxError) {
@@ -136,14 +136,17 @@ struct JSONReader {
     /// character.
     private func endOfPlainText() -> Int {
         let slice = bytes[...]
-        let bytes = slice.span
-        var end = offset
-        while end < bytes.count {
-            let byte = bytes[end]
-            if byte >= 0x80 || byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            end += 1
+        return slice.span.firstIndex(from: offset) { eight in
+            eight.flagsOutsideASCII | eight.flags(below: 0x20) | eight.flags(of: UInt8(ascii: "\""))
+                | eight.flags(of: UInt8(ascii: "\\"))
         }
-        return end
+    }
+
+    /// A text of the bytes between two places, which are ASCII.
+    private func plainText(from start: Int, to end: Int) -> String {
+        String(unsafeUninitializedCapacity: end - start) { text in
+            bytes.withUnsafeBufferPointer { text.initialize(fromContentsOf: $0[start..<end]) }
+        }
     }
 
     mutating func string() throws(JSONValue.SyntaxError) -> String {
@@ -151,7 +154,7 @@ struct JSONReader {
         let end = endOfPlainText()
         if end < bytes.count, bytes[end] == UInt8(ascii: "\"") {
             defer { offset = end + 1 }
-            return String(decoding: bytes[offset..<end], as: UTF8.self)
+            return plainText(from: offset, to: end)
         }
         /// What stands before the last escape.
         var output: [UInt8] = []

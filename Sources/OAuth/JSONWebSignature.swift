@@ -30,8 +30,6 @@ struct JSONWebSignature: Sendable {
     init(
         compact token: Secret, types: [String] = ["jwt"], needsType: Bool = false, hiding secrets: [Secret] = []
     ) throws(OAuthError) {
-        self.token = token
-        others = secrets
         let bytes = Array(token.reveal().utf8)
         guard bytes.count <= Self.maximumLength else {
             throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(bytes.count)")
@@ -44,8 +42,8 @@ struct JSONWebSignature: Sendable {
         guard let signature = Base64URL.decode(parts.signature) else {
             throw Self.wrong("signature", "Base64URL without padding", found: "something else")
         }
-        algorithm = try Self.string("alg", in: header)
-        keyID = try Self.string("kid", in: header)
+        let algorithm = try Self.string("alg", in: header)
+        let keyID = try Self.string("kid", in: header)
         let type = try Self.string("typ", in: header)
         if type.map({ !Self.isType($0, among: types) }) ?? needsType {
             let expected = types == ["jwt"] ? "JWT" : types.joined(separator: " or ")
@@ -57,6 +55,10 @@ struct JSONWebSignature: Sendable {
                 "crit", "absent, because no extension is supported",
                 found: Self.redaction(token, secrets)(names, limit: 100))
         }
+        self.algorithm = algorithm
+        self.keyID = keyID
+        self.token = token
+        others = secrets
         self.payload = payload
         self.signature = signature
         signedBytes = bytes[..<parts.payload.endIndex]
@@ -69,11 +71,14 @@ struct JSONWebSignature: Sendable {
     private static func parts(
         of bytes: [UInt8]
     ) throws(OAuthError) -> (header: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, signature: ArraySlice<UInt8>) {
-        let dot = UInt8(ascii: ".")
-        let count = bytes.withUnsafeBufferPointer { $0.reduce(1) { $1 == dot ? $0 + 1 : $0 } }
-        if count == 3, let first = bytes.firstIndex(of: dot), let second = bytes[(first + 1)...].firstIndex(of: dot) {
+        let (dot, slice) = (UInt8(ascii: "."), bytes[...])
+        let text = slice.span
+        let first = text.firstIndex(from: 0) { $0.flags(of: dot) }
+        let second = text.firstIndex(from: first + 1) { $0.flags(of: dot) }
+        if second < text.count, text.firstIndex(from: second + 1, { $0.flags(of: dot) }) == text.count {
             return (bytes[..<first], bytes[(first + 1)..<second], bytes[(second + 1)...])
         }
+        let count = bytes.reduce(1) { $1 == dot ? $0 + 1 : $0 }
         guard count != 5 else {
             throw .refused(
                 Refusal(.encrypted, expected: "a signed text of three parts", found: "an encrypted one of five"))
@@ -107,6 +112,7 @@ struct JSONWebSignature: Sendable {
                     expected: "a key for \(algorithm.rawValue)\(name)", found: "none among the server's \(keys.count)"))
         }
         let tried = candidates.prefix(Self.maximumCandidates)
+        let (signature, signedBytes) = (signature, signedBytes)
         guard tried.contains(where: { $0.verifies(signature, of: signedBytes, by: algorithm) }) else {
             guard candidates.count == tried.count else {
                 throw .refused(

@@ -22,20 +22,21 @@ package struct UnreadObject: Sendable {
     package init?(_ bytes: [UInt8]) {
         self.bytes = bytes
         let slice = bytes[...]
+        let text = slice.span
         guard bytes.first == UInt8(ascii: "{") else { return nil }
         members.reserveCapacity(24)
         var end = 0
         repeat {
             let start = end + 1
-            guard start < bytes.count, bytes[start] == UInt8(ascii: "\""),
-                let nameEnd = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")),
-                nameEnd + 1 < bytes.count, bytes[nameEnd + 1] == UInt8(ascii: ":"),
-                let valueEnd = Self.endOfValue(from: nameEnd + 2, in: slice.span)
+            guard start < text.count, text[start] == UInt8(ascii: "\"") else { return nil }
+            let nameEnd = text.firstIndex(from: start + 1) { $0.flags(of: UInt8(ascii: "\"")) }
+            guard nameEnd + 1 < text.count, text[nameEnd + 1] == UInt8(ascii: ":"),
+                let valueEnd = Self.endOfValue(from: nameEnd + 2, in: text)
             else { return nil }
             let name = (start + 1)..<nameEnd
-            let mark = bytes[name].span.mark
+            let mark = text.extracting(name).mark
             members.append(Member(name: name, mark: mark, value: nameEnd + 2))
-            marks |= Self.bit(of: mark)
+            marks |= mark.markBit
             end = valueEnd
         } while bytes[end] == UInt8(ascii: ",")
         guard bytes[end] == UInt8(ascii: "}"), end == bytes.count - 1 else { return nil }
@@ -51,15 +52,12 @@ package struct UnreadObject: Sendable {
 
     /// Where a member's value begins.
     private func start(of name: String, _ mark: UInt64) -> Int? {
-        guard marks & Self.bit(of: mark) != 0 else { return nil }
+        guard marks & mark.markBit != 0 else { return nil }
         for member in members where member.mark == mark {
             if name.isWhollyMarked || bytes[member.name].span.hasBytes(of: name) { return member.value }
         }
         return nil
     }
-
-    /// One of 64 bits, by all bytes of a mark.
-    private static func bit(of mark: UInt64) -> UInt64 { 1 << ((mark &* 0x9E37_79B9_7F4A_7C15) >> 58) }
 
     /// All members; none where the text is not JSON.
     package var all: JSONObject { (try? JSONValue(parsing: bytes))?.object ?? [:] }
@@ -88,11 +86,13 @@ package struct UnreadObject: Sendable {
     /// The quotation mark that ends a string.
     private static func endOfString(from start: Int, in bytes: Span<UInt8>) -> Int? {
         var offset = start
-        while offset < bytes.count {
-            let byte = bytes[offset]
-            if byte == UInt8(ascii: "\"") { return offset }
-            offset += byte == UInt8(ascii: "\\") ? 2 : 1
+        while true {
+            offset = bytes.firstIndex(from: offset) {
+                $0.flags(of: UInt8(ascii: "\"")) | $0.flags(of: UInt8(ascii: "\\"))
+            }
+            guard offset < bytes.count else { return nil }
+            if bytes[offset] == UInt8(ascii: "\"") { return offset }
+            offset += 2
         }
-        return nil
     }
 }
