@@ -36,8 +36,8 @@ public struct IDTokenClaims: Sendable, Hashable {
 
     /// - Parameter previous: the sign-in's claims; a refreshed token takes the nonce, and what it leaves out of `auth_time` and
     ///   `sid`, from them: it is of the same session.
-    init(claims all: JSONObject, previous: IDTokenClaims?) throws(OAuthError) {
-        var reader = ClaimReader(claims: all)
+    init(claims all: consuming JSONObject, previous: IDTokenClaims?) throws(OAuthError) {
+        var reader = ClaimReader(claims: consume all)
         issuer = try reader.required("iss", try reader.string("iss"))
         subject = try reader.required("sub", try reader.string("sub"))
         guard (1...255).contains(subject.utf8.count) else {
@@ -53,8 +53,10 @@ public struct IDTokenClaims: Sendable, Hashable {
             previous?.nonceDigest ?? reader.claims[Self.digestName]?.string.map(NonceDigest.init(text:))
             ?? reader.claims["nonce"]?.string.map { NonceDigest(of: Secret($0)) }
         for name in Self.hiddenNames { reader.claims[name] = nil }
-        for name in ["auth_time", "sid"] where reader.claims[name] == nil {
-            reader.claims[name] = previous?.claims[name]
+        if let previous {
+            for name in ["auth_time", "sid"] where reader.claims[name] == nil {
+                reader.claims[name] = previous.claims[name]
+            }
         }
         claims = reader.claims
     }

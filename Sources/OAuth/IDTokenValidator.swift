@@ -123,7 +123,7 @@ public struct IDTokenValidator: Sendable {
         guard all["events"] == nil else { throw refusal(.tokenForm, "events: absent", found: "a security event") }
         all[IDTokenClaims.digestName] = nil
         let (nonce, accessTokenHash, codeHash) = (all["nonce"], all["at_hash"], all["c_hash"])
-        let claims = try IDTokenClaims(claims: all, previous: previous)
+        let claims = try IDTokenClaims(claims: consume all, previous: previous)
         try checkIssuer(of: claims)
         try checkAudience(of: claims)
         try checkTime(of: claims, now: now)
@@ -149,12 +149,11 @@ public struct IDTokenValidator: Sendable {
 
     /// OpenID Connect Core, section 3.1.3.7, points 3 to 5.
     private func checkAudience(of claims: IDTokenClaims) throws(OAuthError) {
-        let isOurs = { (name: String) in name.isIdentical(to: clientID) }
-        guard claims.audience.contains(where: isOurs) else {
+        guard claims.audience.contains(where: { $0.isIdentical(to: clientID) }) else {
             throw refusal(.audience, "aud: \(clientID)", found: claims.audience.joined(separator: ", "))
         }
         if let stranger = claims.audience.first(where: { name in
-            !isOurs(name) && !trustedAudiences.contains { $0.isIdentical(to: name) }
+            !name.isIdentical(to: clientID) && !trustedAudiences.contains { $0.isIdentical(to: name) }
         }) {
             throw refusal(.audience, "aud: \(clientID) and trusted audiences only", found: stranger)
         }

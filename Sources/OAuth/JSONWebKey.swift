@@ -2,7 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 
 /// A public key for signatures, as a server publishes it (RFC 7517, section 4).
-struct JSONWebKey: Sendable {
+final class JSONWebKey: Sendable {
     /// `kid`: the name by which a signature's header selects this key.
     let keyID: String?
     /// `issuer`: the only issuer whose signatures the key verifies. Not of RFC 7517: servers with many tenants state it.
@@ -42,7 +42,10 @@ struct JSONWebKey: Sendable {
     /// Whether type, curve, `use`, `key_ops` and `alg` allow this key to verify a signature of this algorithm (RFC 8725,
     /// section 3.1).
     func fits(_ wanted: SignatureAlgorithm) -> Bool {
-        guard isForSignatures, algorithm.map({ name in wanted.namesakes.contains { $0.rawValue == name } }) ?? true
+        guard isForSignatures,
+            algorithm.map({ name in
+                name == wanted.rawValue || wanted.namesakes.contains { $0.rawValue == name }
+            }) ?? true
         else { return false }
         return switch (material, wanted) {
         case (.rsa, .rs256), (.rsa, .rs384), (.rsa, .rs512), (.rsa, .ps256), (.rsa, .ps384), (.rsa, .ps512): true
