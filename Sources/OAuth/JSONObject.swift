@@ -5,6 +5,8 @@
 public struct JSONObject: Sendable {
     /// All members, as long as they are few: then a search takes less time than a hash.
     private var few: [Member] = []
+    /// A bit for each of their marks: most names that are not there have none here, and are not looked for.
+    private var marks: UInt64 = 0
     /// All members, when they are many.
     private var many: [Name: JSONValue] = [:]
 
@@ -49,6 +51,7 @@ public struct JSONObject: Sendable {
     private func index(of name: String) -> Int? { index(of: name, name.mark) }
 
     private func index(of name: String, _ mark: UInt64) -> Int? {
+        guard marks & mark.markBit != 0 else { return nil }
         for index in few.indices where few[index].mark == mark {
             if name.isWhollyMarked || few[index].name.isIdentical(to: name) { return index }
         }
@@ -58,6 +61,7 @@ public struct JSONObject: Sendable {
     /// Adds a member whose name is new.
     private mutating func append(_ value: consuming JSONValue, for name: consuming String, _ mark: UInt64) {
         if few.isEmpty { few.reserveCapacity(16) }
+        marks |= mark.markBit
         few.append(Member(name: name, mark: mark, value: value))
         guard few.count > Self.maximumFew else { return }
         for member in few { many[Name(member.name)] = member.value }
@@ -82,6 +86,7 @@ public struct JSONObject: Sendable {
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> JSONObject {
         var object = JSONObject()
         object.few = try few.filter { try isIncluded(($0.name, $0.value)) }
+        object.marks = marks
         for (name, value) in many where try isIncluded((name.text, value)) { object[name.text] = value }
         return object
     }

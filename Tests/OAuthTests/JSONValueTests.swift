@@ -137,6 +137,8 @@ struct JSONValueTests {
         #expect(object.count == count && object.keys == names.sorted())
         for name in names { #expect(object[name] == .string(name)) }
         #expect(object["name"] == nil)
+        let others = object.filter { $0.key != "name 0" }
+        for name in names { #expect(others[name] == (name == "name 0" ? nil : .string(name))) }
 
         let reversed = JSONObject(names.reversed().map { (key: $0, value: .string($0)) })
         #expect(reversed == object && reversed.hashValue == object.hashValue)
