@@ -36,6 +36,11 @@ def frozen(page: Page, server: ButtonServer, answer: dict[str, Any], **attribute
     opened(page, server, answer, **attributes)
 
 
+# What an opening page sets moving ends immediately: a test looks at what comes after it.
+ARRIVED = """() => { for (const e of document.querySelectorAll('connect-button')) for (const a of e.shadowRoot.getAnimations())
+  if (a.playState === 'running' && a.effect.getTiming().iterations !== Infinity) a.finish() }"""
+
+
 def opened(page: Page, server: ButtonServer, answer: dict[str, Any] | None = None, **attributes: Any) -> ShadowPerson:
     if answer is not None:
         server.shows(answer)
@@ -43,6 +48,7 @@ def opened(page: Page, server: ButtonServer, answer: dict[str, Any] | None = Non
     until(page, "Boolean(window.button && document.querySelector('connect-button').answer)")
     if answer is not None:
         shown(page, answer["state"]["step"])
+        page.evaluate(ARRIVED)
     return ShadowPerson(page)
 
 
