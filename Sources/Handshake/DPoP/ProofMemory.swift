@@ -54,8 +54,10 @@ final class ProofMemory: Sendable {
     /// The time by the clock of an authorization server, for what a client signs. Its token endpoint may be at another origin than
     /// its issuer, whose metadata a process that has them from the vault does not ask for.
     func time(of server: AuthorizationServerMetadata, now: Double) -> Double {
-        let origins = [server.tokenEndpoint.origin, server.issuer.url.origin]
-        return now + (state.withLock { state in origins.lazy.compactMap { state.offsets[$0] }.first } ?? 0)
+        let offset = state.withLock { state in
+            state.offsets[server.tokenEndpoint.origin] ?? state.offsets[server.issuer.url.origin]
+        }
+        return now + (offset ?? 0)
     }
 
     /// Learns from an answer how the server's clock differs (`oauth-security.md` D11).
