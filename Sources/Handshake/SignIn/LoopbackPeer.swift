@@ -6,14 +6,14 @@ import Musl
 import Darwin
 #endif
 
-/// Whose program is at the other end of a connection on this machine.
+/// The user at the other end of a loopback connection.
 ///
-/// Other users of the machine can read the address of a page in the list of programs while the browser is started, and connect to
-/// the same port as the browser does. On Linux the kernel says whose a connection is; elsewhere nothing is known.
+/// Other users of the machine can read a page's address in the process list while the browser is started, and connect to the same
+/// port. On Linux the kernel lists the user of each connection; elsewhere nothing is known.
 package enum LoopbackPeer {
-    /// An end of a connection.
+    /// The address and port of one end of a connection.
     package struct End: Sendable, Hashable {
-        /// Four bytes, or sixteen of IPv6.
+        /// Four bytes of IPv4, or sixteen of IPv6.
         let address: [UInt8]
         let port: UInt16
 
@@ -21,7 +21,7 @@ package enum LoopbackPeer {
             (self.address, self.port) = (address, port)
         }
 
-        /// An end by its IPv4 address; nil for a text that is none.
+        /// Creates an end from an IPv4 address in dotted form; nil for any other text.
         package init?(_ address: String, port: Int) {
             let bytes = address.split(separator: ".", omittingEmptySubsequences: false).compactMap { UInt8($0) }
             guard bytes.count == 4, let port = UInt16(exactly: port) else { return nil }
@@ -31,10 +31,11 @@ package enum LoopbackPeer {
 
     /// What the kernel's tables say of a connection.
     package enum Owner: Sendable, Hashable {
+        /// The user ID of the process at that end.
         case user(UInt32)
-        /// The program has closed its end: the kernel does not say any more whose it was.
+        /// The process has closed its end, and the kernel no longer lists a user for it.
         case gone
-        /// The tables have the end here, and no other.
+        /// The tables list the end on this side, but not the other one.
         case missing
         /// The system does not list connections.
         case unlisted
@@ -44,10 +45,10 @@ package enum LoopbackPeer {
     private static let limit = 16 << 20
     /// The kernel's tables. A connection of an IPv6 socket to an IPv4 address is in the second one alone.
     private static let files = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
-    /// A table is not read in one moment, and may lack a connection while others come and go.
+    /// How often the tables are read: one reading is not atomic, and may lack a connection while others come and go.
     private static let looks = 3
 
-    /// Who has the other end of a connection.
+    /// The user who has the other end of a connection.
     package static func owner(of peer: End, connectedTo local: End) -> Owner {
         #if os(Linux)
         var owner = Owner.unlisted
@@ -105,10 +106,10 @@ package enum LoopbackPeer {
 }
 
 extension LoopbackPeer {
-    /// Whether a connection that was accepted is another user's. Where that is not known, it is not.
+    /// Whether an accepted connection is another user's, or one that the kernel's tables lack.
     ///
-    /// Those of root, such as a relay's, and of the user for whom `sudo` started this program are none. Where root runs it without
-    /// `sudo`, the browser may be any user's.
+    /// Connections of root, such as a relay's, and of the user who ran `sudo` are not foreign. None is foreign where the system
+    /// lists no connections, or where root runs this program without `sudo`: then the browser may be any user's.
     static func isForeign(_ connection: CInt) -> Bool {
         #if os(Linux)
         let inviter = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }

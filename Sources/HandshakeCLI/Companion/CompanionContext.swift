@@ -14,10 +14,10 @@ struct CompanionContext: RequestContext {
         peer = source.channel.remoteAddress
     }
 
-    /// Whether the request may be another user's. Where the system lists no connections, it counts as the user's own.
+    /// Whether the request may be another user's. It counts as the user's own where the system lists no connections.
     ///
-    /// Other users of the machine can read the link in the list of programs while the browser is started. Their programs get nothing
-    /// for it.
+    /// Other users of the machine can read the link in the process list while the browser is started. It gives their processes
+    /// nothing.
     func isForeign(to port: Int) -> Bool {
         guard let address = peer?.ipAddress, let peer = LoopbackPeer.End(address, port: peer?.port ?? 0),
             let local = LoopbackPeer.End("127.0.0.1", port: port)
