@@ -1,6 +1,6 @@
 import IFTTTConnect
 
-/// How the app obtains the user's token, by the newest closure: a view may be given another one whenever it is drawn.
+/// The newest ``TokenDelivery`` of a view: it may get another closure each time it is drawn.
 @MainActor
 final class NewestToken {
     var tokens: TokenDelivery
@@ -9,7 +9,8 @@ final class NewestToken {
         self.tokens = tokens
     }
 
-    /// Asks whichever closure is the newest at that moment. Whether a redirect's token counts stays as the app first said.
+    /// Asks the closure that is the newest when it is called. Whether a redirect's token counts is fixed: for another answer, the
+    /// view makes another model.
     var delivery: TokenDelivery {
         let newest: @Sendable () async throws -> UserToken? = { try await self.tokens.partnerToken() }
         return tokens.isFromRedirect ? .redirectOrPartnerServer(newest) : .partnerServer(newest)

@@ -78,8 +78,8 @@ public struct ConnectButton: View {
     ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
     ///   - log: receives what the button does; by default a logger of the connection's own. The first one counts, as long as
     ///     the button stays.
-    ///   - token: asks your server, which exchanges the token with its service key; nil while there is none. The newest closure
-    ///     is called. A token in a redirect is ignored (dossier 10.2, W14).
+    ///   - token: asks your server, which exchanges the token with its service key; nil while there is none. Of closures
+    ///     that change while the button stays, the newest is called. A token in a redirect is ignored (dossier 10.2, W14).
     public init(
         _ connection: String, accounts: Handshake, log: Logger? = nil,
         token: @escaping @Sendable () async throws -> UserToken?
@@ -87,15 +87,15 @@ public struct ConnectButton: View {
         self.init(connection, accounts: accounts, tokens: .partnerServer(token), log: log)
     }
 
-    /// Creates a button for an app without a server, which takes the user token from the redirect, or from where you say.
+    /// Creates a button for an app without a server.
     ///
-    /// Another app on the device can catch a redirect with a private scheme, and the token with it: with a server of your own,
-    /// give the closure that asks it (dossier 10.2, W14).
+    /// It takes the user token from the redirect, unless `tokens` says otherwise. Another app on the device can catch a redirect
+    /// with a private scheme, and the token with it. An app with a server gives the closure that asks it (dossier 10.2, W14).
     ///
     /// - Parameters:
     ///   - connection: the connection's identifier. One that is invalid is shown as unknown.
     ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
-    ///   - tokens: how the user token is obtained. The newest closure is called.
+    ///   - tokens: how the user token is obtained. Of closures that change while the button stays, the newest is called.
     ///   - log: receives what the button does; by default a logger of the connection's own. The first one counts, as long as
     ///     the button stays.
     public init(_ connection: String, accounts: Handshake, tokens: TokenDelivery = .redirect, log: Logger? = nil) {

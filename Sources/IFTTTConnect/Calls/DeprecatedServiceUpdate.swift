@@ -1,14 +1,16 @@
 import HTTPTypes
 import OAuth
 
-/// What the deprecated update changes at one service (dossier 2.9). It leaves everything else as it is, unlike ``UserConnection``.
+/// What the deprecated update changes at one service (dossier 2.9).
 ///
+/// It leaves everything else as it is, unlike ``UserConnection``.
 /// For an app that moves from IFTTT's SDK, whose samples send it. ``ConnectAPI/update(_:to:)`` is the current form.
 public struct DeprecatedServiceUpdate: Sendable, Hashable {
+    /// The service's identifier, such as `lumen_garden`.
     public let serviceID: String
-    /// For each trigger the user's configurations, each by field.
+    /// The user's configurations of each trigger, by its ID. A configuration has values by the IDs of fields.
     public let triggers: [String: [[String: FieldValue]]]
-    /// For each action the user's configurations, each by field.
+    /// The same for actions.
     public let actions: [String: [[String: FieldValue]]]
 
     public init(

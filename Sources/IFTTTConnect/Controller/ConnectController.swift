@@ -157,8 +157,9 @@ public final class ConnectController: Sendable {
     /// The state of a new attempt.
     package func newAttempt() -> AttemptState { AttemptState(random: connections.random) }
 
-    /// Opens the service's page or app again, with a new one-time code. Without effect unless the user has not come back from
-    /// it.
+    /// Opens the service's page or app again, with a new one-time code.
+    ///
+    /// Has an effect only while the user is there.
     public func reopen() {
         send(.reopen)
     }
