@@ -70,10 +70,10 @@ public enum Base64URL {
         return isEncoding ? output : nil
     }
 
-    /// Whether the text is the one encoding of some bytes; these are written, all of them where it is.
+    /// Decodes a text, and returns whether it is the only encoding of its bytes; otherwise the output means nothing.
     ///
-    /// Indices are not checked: `values` has one for each byte, `text` is read below its count, and `output` has room for three bytes of
-    /// every four characters, for one of two and for two of three.
+    /// Indices are not checked: `values` has one value for each byte, `text` is read below its count, and `output` has room for
+    /// three bytes of every four characters, one of two that are left over, and two of three.
     private static func read(
         _ text: UnsafeBufferPointer<UInt8>, by values: UnsafeBufferPointer<UInt8>,
         to output: UnsafeMutableBufferPointer<UInt8>

@@ -1,8 +1,10 @@
 extension Span<UInt8> {
     /// The index of the first flagged byte from `start` on; at least the count when there is none.
     ///
-    /// - Parameter flags: sets the highest bit of each wanted byte among eight, of which the first one is lowest. It may also set
-    ///   that of a byte above a wanted one.
+    /// Eight bytes are tested together in a `UInt64` (SIMD within a register).
+    ///
+    /// - Parameter flags: sets the highest bit of each wanted byte among eight, the first of which is the least significant. It may
+    ///   also set that of a byte above a wanted one.
     @inline(__always)
     func firstIndex(from start: Int, _ flags: (UInt64) -> UInt64) -> Int {
         var index = start
@@ -15,7 +17,7 @@ extension Span<UInt8> {
         return index
     }
 
-    /// The eight bytes from `index` on, of which the first one is lowest.
+    /// The eight bytes from `index` on, the first of which is the least significant.
     @inline(__always)
     func eight(at index: Int) -> UInt64 {
         // The load checks its bounds, and any eight bytes are a number.

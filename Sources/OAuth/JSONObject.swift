@@ -5,7 +5,7 @@
 public struct JSONObject: Sendable {
     /// All members, as long as they are few: then a search takes less time than a hash.
     private var few: [Member] = []
-    /// A bit for each of their marks: most names that are not there have none here, and are not looked for.
+    /// A bit for each of their marks, as a Bloom filter: a name whose bit is missing is not searched for.
     private var marks: UInt64 = 0
     /// All members, when they are many.
     private var many: [Name: JSONValue] = [:]

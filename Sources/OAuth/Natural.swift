@@ -1,4 +1,4 @@
-/// A whole number of any size, from 0 on. No operation traps, and none takes constant time.
+/// An unsigned integer of any size. No operation traps, and none takes constant time.
 struct Natural: Comparable, ExpressibleByIntegerLiteral {
     /// The digits to the base 2⁶⁴, the least significant first. The last one is not 0.
     private var digits: [UInt64]

@@ -36,7 +36,7 @@ def frozen(page: Page, server: ButtonServer, answer: dict[str, Any], **attribute
     opened(page, server, answer, **attributes)
 
 
-# What an opening page sets moving ends immediately: a test looks at what comes after it.
+# Finishes the animations that a page starts when it opens: a test looks at what comes after them.
 ARRIVED = """() => { for (const e of document.querySelectorAll('connect-button')) for (const a of e.shadowRoot.getAnimations())
   if (a.playState === 'running' && a.effect.getTiming().iterations !== Infinity) a.finish() }"""
 

@@ -59,7 +59,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 
 @pytest.fixture
 def link(handshake: Handshake) -> Iterator[str]:
-    """The page of one who is in no circle and hears no one: enough where a test says what the page is told."""
+    """The page of a user who is in no circle and hears no one: enough where a test writes the state that the page gets."""
     with bluez.air() as air:
         handshake.environment |= air.environment
         running = handshake.start("nearby", "open", "--browser", "print", "--json")

@@ -24,7 +24,7 @@ enum Style {
         button:hover,.button:hover{border-color:var(--field)}
         .first{border-color:var(--accent);background:var(--accent);color:var(--accent-ink)}
         button:disabled{cursor:default;animation:wait 0s .2s forwards}
-        /* After a moment: the page's script enables its buttons mostly before. */
+        /* With a delay: by then the page's script has usually enabled its buttons. */
         @keyframes wait{to{border-color:var(--line);background:var(--card);color:var(--quiet)}}
         :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         .acts{display:flex;flex-wrap:wrap;gap:.6rem;margin:0}

@@ -131,7 +131,7 @@ extension Account {
 }
 
 extension TokenRequest {
-    /// Whether a refusal can be for good: a client asks again in its own name with a new assertion.
+    /// Whether `invalid_grant` is final. A client that asks in its own name retries with a new assertion.
     fileprivate var sendsRefreshToken: Bool { if case .refreshToken = grantType { true } else { false } }
 }
 

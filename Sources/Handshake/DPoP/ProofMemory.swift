@@ -51,8 +51,10 @@ final class ProofMemory: Sendable {
         now + (state.withLock { $0.offsets[origin] } ?? 0)
     }
 
-    /// The time by the clock of an authorization server, for what a client signs. Its token endpoint may be at another origin than
-    /// its issuer, whose metadata a process that has them from the vault does not ask for.
+    /// The time by an authorization server's clock, for what a client signs.
+    ///
+    /// The token endpoint's clock comes before the issuer's: they may be at two origins, and a process with stored metadata does
+    /// not ask the issuer.
     func time(of server: AuthorizationServerMetadata, now: Double) -> Double {
         let offset = state.withLock { state in
             state.offsets[server.tokenEndpoint.origin] ?? state.offsets[server.issuer.url.origin]

@@ -324,7 +324,7 @@ extension Handshake {
         }
     }
 
-    /// Stores a first grant before anyone sees it, then revokes the grant that it replaces, stored or not.
+    /// Stores a first grant before it is used, then revokes the grant that it replaces, stored or not.
     func store(
         _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
         refreshMethod: AccountRecord.RefreshMethod, binding: TokenBinding?, asked: [String]

@@ -24,7 +24,7 @@ struct StatedValue {
         try reported { try EndpointURL(value, security: ServiceChoice.security(for: value), member: name) }
     }
 
-    /// The value as the address of another origin, by the same rules.
+    /// The value as an origin, an address without path and query, by the same rules.
     func base() throws -> EndpointURL {
         let address = try endpoint()
         guard address.requestTarget == "/" else {

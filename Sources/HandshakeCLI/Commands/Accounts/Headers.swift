@@ -51,7 +51,7 @@ struct Headers: BoundedCommand {
         }
     }
 
-    /// Refuses what is no address, in the option's own name.
+    /// Refuses an invalid address, with an error that names the option.
     private func check(_ address: String, of account: Account) throws {
         do {
             _ = try account.resolve(address)

@@ -111,7 +111,7 @@ struct RecurseCenterVisits: BoundedCommand {
             }
             return Output.result(JSONText.object([("visits", .array(rows))]).text)
         }
-        guard !visits.isEmpty else { return Output.note("There are no such visits.") }
+        guard !visits.isEmpty else { return Output.note("No visit matches.") }
         let rows = visits.map { [$0.date.description, $0.person.description, $0.name ?? "", $0.notes] }
         for line in Table.lines([["DAY", "NUMBER", "NAME", "NOTES"]] + rows) { Output.result(line) }
     }
