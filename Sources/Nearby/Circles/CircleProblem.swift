@@ -105,7 +105,7 @@ extension CircleProblem: CustomStringConvertible {
         case .tooMany(let seconds): "The circle got too many requests. Try again in \(seconds) seconds"
         case .clock(let seconds):
             "This device's clock is \(seconds.magnitude) seconds \(seconds > 0 ? "ahead of" : "behind") the circle's. Set the time. Until then nothing is published, others do not recognise you, and you may not recognise them"
-        case .notJoined: "You have not joined this circle, or any. Join one first"
+        case .notJoined: "You have joined no circle, or not this one. Join one first"
         case .alreadyJoined:
             "You are in this circle already. To join again, leave it first. For a new identity, rotate the present one"
         case .otherService(let service, let circle, let community):
