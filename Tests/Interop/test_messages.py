@@ -130,6 +130,12 @@ def test_a_wrong_option_is_named_as_the_user_wrote_it(handshake: Handshake, opti
     assert "The configuration of" not in done.stderr
 
 
+@pytest.mark.parametrize("command", [["sequencing", "beacon", "1", "1000", "A"], ["ifttt", "show", "aB3dE5fG"]], ids=["sequencing", "ifttt"])
+def test_a_kits_commands_take_an_origin(handshake: Handshake, command: list[str]) -> None:
+    done = handshake.run(*command, "--base-url", "http://127.0.0.1:9/v2")
+    says(done, 64, "--base-url takes an origin, such as https://id.example.com, not “http://127.0.0.1:9/v2”")
+
+
 @pytest.mark.parametrize("option", ["--issuer", "--token-url", "--authorize-url"])
 def test_a_wrong_address_of_a_server_is_named(handshake: Handshake, option: str) -> None:
     rest = ["--token-url", "https://id.example"] if option == "--authorize-url" else []

@@ -33,7 +33,7 @@ struct IFTTTHostOptions: ParsableArguments {
         let settings = try Settings.load()
         let stated = settings.stated(
             baseURL, "base-url", "BASE_URL", settings.service("ifttt").baseURL, of: "ifttt")
-        return try stated.map { .ifttt.at(try $0.endpoint()) } ?? .ifttt
+        return try stated.map { .ifttt.at(try $0.base()) } ?? .ifttt
     }
 
     func hosts() throws -> Hosts { Hosts(of: try service()) }

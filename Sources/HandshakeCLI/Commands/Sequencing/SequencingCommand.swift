@@ -98,7 +98,7 @@ struct SequencingHostOptions: ParsableArguments {
 
     func hosts() throws -> Sequencing.Hosts {
         guard let baseURL else { return .production }
-        return Sequencing.Hosts(allAt: try StatedValue(value: baseURL, name: "--base-url").endpoint())
+        return Sequencing.Hosts(allAt: try StatedValue(value: baseURL, name: "--base-url").base())
     }
 }
 

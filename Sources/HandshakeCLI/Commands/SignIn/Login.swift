@@ -230,7 +230,9 @@ struct Login: AsyncParsableCommand {
             where error.code == "invalid_scope" && plan.choosesScopes
         {
             throw plan.refusal(of: error, options)
-        } catch HandshakeError.exchange(.configuration(member: "jwks_uri", problem: _)) {
+        } catch HandshakeError.exchange(.configuration(member: "jwks_uri", problem: _))
+            where plan.client.scopes.contains("openid")
+        {
             throw CommandError.usage(
                 "“\(plan.client.service.name)” is described by its endpoints alone, so that no ID token can be checked. Leave "
                     + "out the scope “openid”, or name the server by its issuer.")
