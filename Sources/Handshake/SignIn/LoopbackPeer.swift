@@ -113,10 +113,8 @@ extension LoopbackPeer {
     static func isForeign(_ connection: CInt) -> Bool {
         #if os(Linux)
         let inviter = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }
-        guard geteuid() != 0 || inviter != nil, let local = end(of: connection, getsockname),
-            let peer = end(of: connection, getpeername)
-        else { return false }
-        return isForeign(owner(of: peer, connectedTo: local), to: [0, geteuid()] + [inviter].compactMap(\.self))
+        guard geteuid() != 0 || inviter != nil else { return false }
+        return isForeign(connection, to: [0, geteuid()] + [inviter].compactMap(\.self))
         #else
         return false
         #endif
@@ -132,6 +130,16 @@ extension LoopbackPeer {
     }
 
     #if os(Linux)
+    /// Whether a connection is none of these users'.
+    ///
+    /// One that its program has reset has no peer any more, and its request can still be read: it is.
+    static func isForeign(_ connection: CInt, to users: [UInt32]) -> Bool {
+        guard let local = end(of: connection, getsockname), let peer = end(of: connection, getpeername) else {
+            return true
+        }
+        return isForeign(owner(of: peer, connectedTo: local), to: users)
+    }
+
     typealias Naming = (CInt, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> CInt
 
     /// An end of a connection, as `getsockname` or `getpeername` says it.

@@ -106,5 +106,30 @@ struct LoopbackPeerTests {
         let end = try #require(LoopbackPeer.end(of: program, getpeername))
         #expect(LoopbackPeer.owner(of: peer, connectedTo: end) == .user(geteuid()))
     }
+
+    @Test("I6: a connection that its program has reset is foreign, for its request can still be read")
+    func reset() throws {
+        let listener = try ListeningSocket(port: 0)
+        let program = try WireClient.connected(to: WireClient(origin: listener.authority).port)
+        try #require(wait(listener.descriptor, for: POLLIN))
+        let connection = try #require(listener.accept())
+        defer { LoopbackCaller.end(connection) }
+        #expect(!LoopbackPeer.isForeign(connection, to: [geteuid()]))
+        let head = Array("GET /callback?state=right HTTP/1.1\r\n\r\n".utf8)
+        #expect(send(program, head, head.count, 0) == head.count)
+        var immediately = linger(l_onoff: 1, l_linger: 0)
+        #expect(setsockopt(program, SOL_SOCKET, SO_LINGER, &immediately, socklen_t(MemoryLayout<linger>.size)) == 0)
+        LoopbackCaller.end(program)
+        try #require(wait(connection, for: POLLHUP))
+        #expect(LoopbackPeer.isForeign(connection, to: [geteuid()]))
+        var buffer = [UInt8](repeating: 0, count: 100)
+        #expect(recv(connection, &buffer, buffer.count, 0) == head.count)
+    }
+
+    /// Waits until a connection is there to accept (`POLLIN`) or has ended (`POLLHUP`).
+    private func wait(_ descriptor: CInt, for event: Int32) -> Bool {
+        var item = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        return poll(&item, 1, -1) == 1
+    }
     #endif
 }
