@@ -37,7 +37,7 @@ package enum LoopbackPeer {
         case gone
         /// The tables list the end on this side, but not the other one.
         case missing
-        /// The system does not list connections.
+        /// The system does not list connections, or not all of them.
         case unlisted
     }
 
@@ -51,15 +51,23 @@ package enum LoopbackPeer {
     /// The user who has the other end of a connection.
     package static func owner(of peer: End, connectedTo local: End) -> Owner {
         #if os(Linux)
-        var owner = Owner.unlisted
         for _ in 0..<looks {
-            owner = Self.owner(of: peer, connectedTo: local, in: files.map(contents))
+            let owner = Self.owner(of: peer, connectedTo: local, in: files.map(contents))
             guard owner == .missing else { return owner }
         }
-        return owner
+        return absence(under: contents(of: "/proc/sys/kernel/osrelease"))
         #else
         return .unlisted
         #endif
+    }
+
+    /// What it means that the tables do not have a connection.
+    ///
+    /// With WSL's mirrored network, programs of Windows connect to 127.0.0.1 too, and Linux lists none of theirs: the browser is one.
+    ///
+    /// - Parameter release: the kernel's, as in `5.15.133.1-microsoft-standard-WSL2`.
+    static func absence(under release: [UInt8]) -> Owner {
+        String(decoding: release, as: UTF8.self).lowercased().contains("microsoft") ? .unlisted : .missing
     }
 
     private static func contents(of file: String) -> [UInt8] {

@@ -69,6 +69,13 @@ struct LoopbackPeerTests {
         #expect(try owner(Self.head + Self.line(Self.peer, Self.listener, user: 0, inode: 0)) == .gone)
     }
 
+    @Test("I6: under WSL a connection that Linux does not list may be that of a program of Windows")
+    func windows() {
+        #expect(LoopbackPeer.absence(under: Array("5.15.133.1-microsoft-standard-WSL2\n".utf8)) == .unlisted)
+        #expect(LoopbackPeer.absence(under: Array("4.4.0-19041-Microsoft\n".utf8)) == .unlisted)
+        for other in ["6.12.48-generic\n", ""] { #expect(LoopbackPeer.absence(under: Array(other.utf8)) == .missing) }
+    }
+
     @Test(
         "I6: another user's connection is foreign, and one that is not known where the system lists connections",
         arguments: [
