@@ -140,7 +140,7 @@ extension Account {
         case nil: break
         case .uri(let registered)?: uri = registered
         case .loopback(let port, let path)?:
-            listener = try LoopbackListener(port: port, path: path)
+            listener = try LoopbackListener(port: port, path: path, log: environment.log)
             uri = listener?.redirectURI
         }
         let page = try page(of: session, returningTo: uri)

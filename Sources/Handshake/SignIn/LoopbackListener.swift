@@ -1,4 +1,5 @@
 import Dispatch
+package import Logging
 package import OAuth
 import Synchronization
 
@@ -36,21 +37,40 @@ package final class LoopbackListener: Sendable {
     /// - Parameters:
     ///   - port: a fixed port, for services that compare it; nil lets the kernel choose.
     ///   - path: where the redirect arrives, beginning with a slash.
+    ///   - log: gets a warning when a redirect is refused because it may be another user's, once.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the port is taken or the path is not one.
-    package convenience init(port: UInt16? = nil, path: String = "/callback") throws(HandshakeError) {
-        try self.init(port: port, path: path) { LoopbackPeer.isForeign($0) }
+    package convenience init(
+        port: UInt16? = nil, path: String = "/callback", log: Logger? = nil
+    ) throws(HandshakeError) {
+        try self.init(port: port, path: path, log: log) { LoopbackPeer.isForeign($0) }
     }
 
     /// - Parameter isForeign: whether a connection is another user's.
     init(
-        port: UInt16? = nil, path: String = "/callback", isForeign: @escaping @Sendable (CInt) -> Bool
+        port: UInt16? = nil, path: String = "/callback", log: Logger? = nil,
+        isForeign: @escaping @Sendable (CInt) -> Bool
     ) throws(HandshakeError) {
         guard path.hasPrefix("/"), !path.contains("?"), !path.contains("#") else {
             throw .configuration(member: "redirect", problem: "a path begins with / and has no query")
         }
         socket = try ListeningSocket(port: port ?? 0)
         self.path = path
-        self.isForeign = isForeign
+        let isToldOf = Mutex(false)
+        self.isForeign = { connection in
+            guard isForeign(connection) else { return false }
+            let isFirst = isToldOf.withLock { isToldOf in
+                defer { isToldOf = true }
+                return !isToldOf
+            }
+            if isFirst {
+                log?.warning(
+                    """
+                    an answer was refused, because it may have come from a program of another user of this machine; open the \
+                    page in a browser of the user who started this program
+                    """)
+            }
+            return true
+        }
         do {
             redirectURI = try RedirectURI("http://\(socket.authority)\(path)")
         } catch {

@@ -42,8 +42,10 @@ struct RedirectExchange<Value: Sendable>: Sendable {
     }
 
     /// An answer that changes nothing.
-    func refusal(_ status: String, _ fields: String = "") -> Answer {
-        Answer(bytes: response(status, ResultPage.notForYou(language: .user).html, fields), accepted: nil)
+    func refusal(
+        _ status: String, _ fields: String = "", page: ResultPage = .notForYou(language: .user)
+    ) -> Answer {
+        Answer(bytes: response(status, page.html, fields), accepted: nil)
     }
 
     /// The page loads nothing, links nowhere, sends no referrer and is not kept (`oauth-security.md` B9, B10).

@@ -79,7 +79,7 @@ struct RedirectServer<Value: Sendable> {
             return now < connection.end ? .open(connection) : .finished
         }
         guard !isForeign(connection.descriptor) else {
-            write(exchange.refusal("403 Forbidden").bytes, to: connection.descriptor)
+            write(exchange.refusal("403 Forbidden", page: .foreign(language: .user)).bytes, to: connection.descriptor)
             return .finished
         }
         let answer = exchange.answer(to: connection.head)

@@ -37,6 +37,13 @@ package struct ResultPage: Sendable {
             mark: "?", language: language)
     }
 
+    /// The browser is that of another user of the computer.
+    package static func foreign(language: Language) -> ResultPage {
+        ResultPage(
+            title: Words.pageForeignTitle.text(in: language), text: Words.pageForeignText.text(in: language), mark: "?",
+            language: language)
+    }
+
     /// The user is signed out of this app.
     ///
     /// - Parameter service: the service that has confirmed that its own session has ended; nil says nothing of it.

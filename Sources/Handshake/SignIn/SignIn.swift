@@ -70,10 +70,10 @@ extension Handshake {
     private func listener(for client: Client) throws -> LoopbackListener? {
         guard case .loopback(let port, let path) = client.redirect else { return nil }
         do {
-            return try LoopbackListener(port: port, path: path)
+            return try LoopbackListener(port: port, path: path, log: environment.log)
         } catch {
             guard port != nil, client.registration != nil else { throw error }
-            return try LoopbackListener(path: path)
+            return try LoopbackListener(path: path, log: environment.log)
         }
     }
 

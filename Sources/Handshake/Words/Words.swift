@@ -24,6 +24,8 @@ enum Words: String, Sendable, CaseIterable {
     case pageLogInText = "page_log_in_text"
     case pageOtherUserTitle = "page_other_user_title"
     case pageOtherUserText = "page_other_user_text"
+    case pageForeignTitle = "page_foreign_title"
+    case pageForeignText = "page_foreign_text"
     case pageLaterTitle = "page_later_title"
     case pageLaterText = "page_later_text"
     case signOutPrompt = "sign_out_prompt"
