@@ -114,22 +114,31 @@ package enum LoopbackPeer {
 }
 
 extension LoopbackPeer {
+    /// The users whose programs count as the user's own: root's may be relays, and `sudo` starts this program for another user.
+    package static var users: [UInt32] { users(startedBy: sudoer) }
+
+    /// The user for whom `sudo` started this program; nil without it.
+    private static var sudoer: String? { getenv("SUDO_UID").map { String(cString: $0) } }
+
+    static func users(startedBy sudoer: String?) -> [UInt32] {
+        [0, geteuid()] + [sudoer.flatMap { UInt32($0) }].compactMap(\.self)
+    }
+
     /// Whether an accepted connection is another user's, or one that the kernel's tables lack.
     ///
     /// Connections of root, such as a relay's, and of the user who ran `sudo` are not foreign. None is foreign where the system
     /// lists no connections, or where root runs this program without `sudo`: then the browser may be any user's.
     static func isForeign(_ connection: CInt) -> Bool {
         #if os(Linux)
-        let inviter = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }
-        guard geteuid() != 0 || inviter != nil else { return false }
-        return isForeign(connection, to: [0, geteuid()] + [inviter].compactMap(\.self))
+        guard geteuid() != 0 || sudoer != nil else { return false }
+        return isForeign(connection, to: users)
         #else
         return false
         #endif
     }
 
     /// Whether an owner is none of these users.
-    static func isForeign(_ owner: Owner, to users: [UInt32]) -> Bool {
+    package static func isForeign(_ owner: Owner, to users: [UInt32]) -> Bool {
         switch owner {
         case .user(let user): !users.contains(user)
         case .gone, .missing: true

@@ -1,5 +1,4 @@
 #if CommandLine
-import Foundation
 import Handshake
 import Hummingbird
 import NIOCore
@@ -22,11 +21,7 @@ struct CompanionContext: RequestContext {
         guard let address = peer?.ipAddress, let peer = LoopbackPeer.End(address, port: peer?.port ?? 0),
             let local = LoopbackPeer.End("127.0.0.1", port: port)
         else { return false }
-        return switch LoopbackPeer.owner(of: peer, connectedTo: local) {
-        case .user(let user): user != getuid()
-        case .gone, .missing: true
-        case .unlisted: false
-        }
+        return LoopbackPeer.isForeign(LoopbackPeer.owner(of: peer, connectedTo: local), to: LoopbackPeer.users)
     }
 }
 #endif

@@ -9,6 +9,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 @Suite("Whose program connects to this one", .heavy)
@@ -84,6 +86,13 @@ struct LoopbackPeerTests {
         ] as [(LoopbackPeer.Owner, Bool)])
     func foreign(_ owner: LoopbackPeer.Owner, _ isForeign: Bool) {
         #expect(LoopbackPeer.isForeign(owner, to: [0, Self.user]) == isForeign)
+    }
+
+    @Test("F7, I6: root's programs, and those of the user for whom sudo started this one, count as the user's own")
+    func users() {
+        #expect(LoopbackPeer.users(startedBy: nil) == [0, geteuid()])
+        #expect(LoopbackPeer.users(startedBy: "1001") == [0, geteuid(), 1001])
+        for text in ["", "-1", "ada", "4294967296"] { #expect(LoopbackPeer.users(startedBy: text) == [0, geteuid()]) }
     }
 
     @Test("I6: a redirect that another user's program sends does not count, and the user's own still does")
