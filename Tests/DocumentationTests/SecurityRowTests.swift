@@ -57,6 +57,13 @@ struct SecurityRowTests {
         for (row, cells) in table { #expect(cells.filter { !$0.isEmpty }.count <= 2, "\(row) stands there twice") }
     }
 
+    @Test("has each row in one line, as a table needs it")
+    func lines() throws {
+        for line in try Self.text("Tests/ROWS.md").split(separator: "\n") where line.hasSuffix(" |") {
+            #expect(line.hasPrefix("| "), "\(line.prefix(80))")
+        }
+    }
+
     @Test("has each of the 48 rows of the lease protocol, and the dossier says how VL25 is built otherwise")
     func leases() throws {
         let dossier = try Self.text("Documentation/Protocols/vault-lease.md").replacing("\n", with: " ")
