@@ -27,7 +27,9 @@ struct RedirectExchange<Value: Sendable>: Sendable {
         else { return refusal("400 Bad Request") }
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" }
         let words = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, words[2].hasPrefix("HTTP/1.") else { return refusal("400 Bad Request") }
+        guard words.count == 3, words[2].hasPrefix("HTTP/1."), words[1].utf8.allSatisfy({ $0 > 0x20 }) else {
+            return refusal("400 Bad Request")
+        }
         let hosts = lines.dropFirst().filter { $0.lowercased().hasPrefix("host:") }
         guard hosts.count == 1, hosts[0].dropFirst(5).trimmingSpace().lowercased() == authority else {
             return refusal("400 Bad Request")

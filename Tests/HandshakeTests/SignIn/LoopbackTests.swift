@@ -92,6 +92,9 @@ struct LoopbackTests {
                 name: "not ASCII", request: "GET /callback?state=right\u{e9} HTTP/1.1\r\nHost: {host}\r\n\r\n",
                 status: 400),
             Row(
+                name: "a tab in the target",
+                request: "GET /callback?\tstate=right HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 400),
+            Row(
                 name: "an endless head",
                 request: "GET /callback?state=right HTTP/1.1\r\nX: " + String(repeating: "a", count: 30_000),
                 status: 431),
