@@ -36,9 +36,11 @@ def frozen(page: Page, server: ButtonServer, answer: dict[str, Any], **attribute
     opened(page, server, answer, **attributes)
 
 
-# Finishes the animations that a page starts when it opens: a test looks at what comes after them.
-ARRIVED = """() => { for (const e of document.querySelectorAll('connect-button')) for (const a of e.shadowRoot.getAnimations())
-  if (a.playState === 'running' && a.effect.getTiming().iterations !== Infinity) a.finish() }"""
+# Finishes the animations that a page starts when it opens: a test looks at what comes after them. With reduced motion nothing moves, and a test sees it
+# if it does.
+ARRIVED = """() => { if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
+  for (const e of document.querySelectorAll('connect-button')) for (const a of e.shadowRoot.getAnimations())
+    if (a.playState === 'running' && a.effect.getTiming().iterations !== Infinity) a.finish() }"""
 
 
 def opened(page: Page, server: ButtonServer, answer: dict[str, Any] | None = None, **attributes: Any) -> ShadowPerson:
