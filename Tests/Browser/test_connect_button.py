@@ -1092,6 +1092,7 @@ def test_an_icon_that_fails_leaves_a_letter_and_is_asked_for_again(page: Page, s
         return
     for tries in (1, 2, 3):
         heard_by(server, page, lambda tries=tries: server.icons == tries)
+        caught_up(page)
         page.clock.run_for(60_000)
     caught_up(page)
     assert server.icons == 3
