@@ -475,7 +475,8 @@ struct ParsingTests {
         var last = Client(service: try Service(name: "mcp", authorizationServer: .described(server)), id: "app")
         last.confinement = try EndpointURL("https://api.example/a")
         let registration = RegistrationChoice(
-            options: login.options, redirect: nil, previous: last, isPurged: false, unfinished: nil, store: { _ in })
+            options: login.options, redirect: nil, previous: last, isPurged: false, unfinished: nil,
+            vault: MemoryVault())
         let choice = ResourceChoice(
             name: "mcp", options: login.options, deviations: DiscoveredResource.Deviations(), credential: nil,
             registration: registration, servers: { [] })

@@ -149,7 +149,7 @@ extension RegisteringServer {
     ///
     /// - Parameter store: stores the client before it is used: the answer may have ended the token and the secret of before.
     /// - Returns: nil when the server does not do it, or does not know the client any more.
-    package func changed(
+    private func changed(
         _ stored: Client, _ store: (Client) async throws -> Void
     ) async throws -> Client? {
         guard let changed = try await stored.changed(for: scopes, in: environment),
@@ -159,13 +159,26 @@ extension RegisteringServer {
         try await store(client)
         return client
     }
+
+    /// Does the same to the registration of an earlier sign-in, while no other process can change it.
+    ///
+    /// It reads the registration again first: another process may have changed it since. So the newest answer is stored last.
+    ///
+    /// - Returns: nil when the server does not do it, or when it or the vault does not know the client any more.
+    package func changed(_ previous: Client, in vault: any Vault) async throws -> Client? {
+        let environment = Environment(vault: vault, transport: transport, limits: limits)
+        guard let changed = try await environment.changed(previous, for: scopes),
+            let registration = changed.registration
+        else { return nil }
+        return try client(of: changed, registration)
+    }
 }
 
 extension Environment {
     /// For exchanges of no account.
-    convenience init(transport: any Transport, limits: TransferLimits) {
+    convenience init(vault: any Vault = MemoryVault(), transport: any Transport, limits: TransferLimits) {
         self.init(
-            vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
+            vault: vault, transport: transport, time: .system, random: .system, limits: limits,
             log: .init(label: "handshake"))
     }
 }

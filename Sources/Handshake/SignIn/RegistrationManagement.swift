@@ -54,25 +54,33 @@ extension Client {
 extension Environment {
     /// The client with a registration for these scopes too, where its server changes registrations.
     ///
-    /// The change is stored where the registration rests before it is used, also when the task is cancelled meanwhile.
-    ///
     /// - Returns: the client as it was where the server changes nothing. The server may grant the scopes all the same.
-    /// - Throws: what ``Client/changed(for:in:)`` throws; ``HandshakeError/vault(_:)``.
+    /// - Throws: what ``changed(_:for:)`` throws.
     func widened(_ client: Client, for scopes: [String]) async throws -> Client {
-        guard let registration = client.registration, !registration.covers(scopes) else { return client }
-        let outcome = try await Task { () -> Client? in
-            guard let place = registration.vaultKey else { return try await client.changed(for: scopes, in: self) }
-            return try await self.widened(client, for: scopes, at: place)
-        }.value
-        guard let widened = outcome else { return client }
+        guard let registration = client.registration, !registration.covers(scopes),
+            let widened = try await changed(client, for: scopes)
+        else { return client }
         note(widened)
         return widened
     }
 
-    /// Changes a registration that rests in the vault, or takes over the change of another process.
+    /// Changes a client's registration so that it is for these scopes too, or asks for its new secret.
+    ///
+    /// The change is stored where the registration rests before it is used, also when the task is cancelled meanwhile.
     ///
     /// - Returns: nil when nothing is changed, also where the vault has no registration of this client: the change would be lost.
-    private func widened(_ client: Client, for scopes: [String], at place: VaultKey) async throws -> Client? {
+    /// - Throws: what ``Client/changed(for:in:)`` throws; ``HandshakeError/vault(_:)``.
+    func changed(_ client: Client, for scopes: [String]) async throws -> Client? {
+        try await Task { () -> Client? in
+            guard let place = client.registration?.vaultKey else {
+                return try await client.changed(for: scopes, in: self)
+            }
+            return try await self.changed(client, for: scopes, at: place)
+        }.value
+    }
+
+    /// Changes a registration that rests in the vault, or takes over the change of another process.
+    private func changed(_ client: Client, for scopes: [String], at place: VaultKey) async throws -> Client? {
         do {
             return try await vault.update(place) { locked -> Client? in
                 guard let bytes = await locked.contents else { return nil }
@@ -80,7 +88,7 @@ extension Environment {
                 guard stored.isSame(as: client), var known = stored.registration, !known.isForgotten else { return nil }
                 known.vaultKey = place
                 let present = client.registered(known, stored.credential)
-                guard !known.covers(scopes) else { return present }
+                guard !known.covers(scopes) || known.hasExpired(at: time.now()) else { return present }
                 try await locked.confirm(for: limits.timeout)
                 guard let changed = try await present.changed(for: scopes, in: self),
                     let registration = changed.registration

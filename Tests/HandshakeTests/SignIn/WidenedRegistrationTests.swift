@@ -191,14 +191,14 @@ struct WidenedRegistrationTests {
             $0.isManaged = true
             $0.secretEnds = 0
         }
-        let overtaking = OvertakingTransport(base: network)
+        let overtaking = OvertakingTransport(base: network, path: "/token")
         let app = try await app(transport: overtaking)
         let one = try await app.signIn(as: "one", through: network.browser())
         let two = try await app.signIn(as: "two", through: network.browser())
         answer(1)
         network.change { $0.secret = "secret-of-1" }
         let stepUp: @Sendable () async throws -> Void = { _ = try await steppedUp(app, two, "b") }
-        overtaking.beforeToken.change { $0 = stepUp }
+        overtaking.bodies.change { $0 = [stepUp] }
         try await one.refresh()
         #expect(network.sent(.put, "/managed").count == 1)
         #expect(lastTokenRequest.contains("client_secret=secret-of-1"))
@@ -285,6 +285,59 @@ struct WidenedRegistrationTests {
         #expect(stored.registration?.management?.token.reveal() == "management-2")
     }
 
+    @Test("M504: of two sign-ins that change a registration concurrently, the second changes what the first has stored")
+    func concurrent() async throws {
+        network.change { $0.isManaged = true }
+        let (registrations, _, read) = try await remembered()
+        let overtaking = OvertakingTransport(base: network, path: "/managed")
+        let found = try await DiscoveredResource.discover("https://api.example/mcp", transport: overtaking)
+        @Sendable func changed(for scope: String, in vault: any Vault) async throws -> Client {
+            var asking = found
+            asking.scopes = [scope]
+            return try #require(try await asking.changed(read, in: vault))
+        }
+        // The first change is answered when the second one waits for the record, or has been sent without it.
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        let second = Shared<Task<Client, any Error>?>(nil)
+        let waiting = AnnouncingVault(base: vault, arrival: arrival)
+        let beforeFirst: @Sendable () async throws -> Void = {
+            second.change { $0 = Task { try await changed(for: "c", in: waiting) } }
+            for await _ in arrivals { break }
+            answer(1)
+        }
+        let beforeSecond: @Sendable () async throws -> Void = {
+            arrival.yield()
+            answer(2)
+        }
+        overtaking.bodies.change { $0 = [beforeFirst, beforeSecond] }
+        let first = try await changed(for: "b", in: vault)
+        let last = try await #require(second.value).value
+        #expect(managementTokens == ["Bearer management-1", "Bearer management-of-1"])
+        #expect(network.sent(.put, "/managed").map { $0["scope"]?.string } == ["a b", "a b c"])
+        #expect(first.credential?.secret?.reveal() == "secret-of-1" && first.scopes == ["b"])
+        #expect(last.credential?.secret?.reveal() == "secret-of-2" && last.scopes == ["c"])
+        #expect(last.registration?.vaultKey == read.registration?.vaultKey)
+        let stored = try #require(try await registrations.client(named: "mine"))
+        #expect(stored.registration?.management?.token.reveal() == "management-of-2")
+        #expect(stored.credential?.secret?.reveal() == "secret-of-2")
+        #expect(stored.scopes == read.scopes, "the account asks for what its last sign-in has asked for")
+    }
+
+    @Test("M504: a sign-in asks for the new secret of a registration, and the next one takes it over")
+    func ended() async throws {
+        network.change {
+            $0.isManaged = true
+            $0.secretEnds = 1
+        }
+        let (_, found, read) = try await remembered()
+        answer(1)
+        for _ in 0..<2 {
+            let client = try #require(try await found.changed(read, in: vault))
+            #expect(client.credential?.secret?.reveal() == "secret-of-1")
+        }
+        #expect(network.sent(.get, "/managed").count == 1 && managementTokens.count == 1)
+    }
+
     @Test("M518: a secret that another process has stored during a sign-in stays")
     func meanwhile() async throws {
         network.change { $0.secretEnds = 0 }
@@ -328,20 +381,35 @@ struct WidenedRegistrationTests {
     }
 }
 
-/// Performs something before the next token request arrives.
+/// Performs something before each of the next requests to a path arrives.
 private final class OvertakingTransport: Transport {
-    let beforeToken = Shared<(@Sendable () async throws -> Void)?>(nil)
+    let bodies = Shared<[@Sendable () async throws -> Void]>([])
     private let base: any Transport
+    private let path: String
 
-    init(base: any Transport) {
+    init(base: any Transport, path: String) {
         self.base = base
+        self.path = path
     }
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-        if request.head.path == "/token", let body = beforeToken.value {
-            beforeToken.change { $0 = nil }
-            try await body()
+        if request.head.path == path {
+            let body = bodies.change { $0.isEmpty ? nil : Optional($0.removeFirst()) }
+            try await body?()
         }
         return try await base.send(request, limits: limits)
+    }
+}
+
+/// Announces each update before it waits for the record.
+private struct AnnouncingVault: ForwardingVault {
+    let base: FlakyVault
+    let arrival: AsyncStream<Void>.Continuation
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        arrival.yield()
+        return try await base.update(key, body)
     }
 }

@@ -88,8 +88,8 @@ struct Login: AsyncParsableCommand {
         let makePlan = { (isPurged: Bool) in
             try await LoginPlan(
                 service: service, options: options, settings: settings, previous: previous,
-                wasWithoutUser: wasWithoutUser, isPurged: isPurged, unfinished: unfinished,
-                store: { try await registrations.remember($0, as: name) }, servers: registrations.issuers)
+                wasWithoutUser: wasWithoutUser, isPurged: isPurged, unfinished: unfinished, vault: vault,
+                servers: registrations.issuers)
         }
         let first = try await makePlan(false)
         if previous?.id != first.client.id {

@@ -28,13 +28,12 @@ struct LoginPlan {
     ///   - wasWithoutUser: whether the client signed in to that account without a user.
     ///   - isPurged: whether the server no longer knows that client, so that it has to be registered again.
     ///   - unfinished: what was registered for sign-ins of this account that are not done.
-    ///   - store: stores a registration that was changed.
+    ///   - vault: where the client of the last sign-in is stored, and a change of its registration.
     ///   - servers: the issuers of the vault's accounts.
     init(
         service name: String, options: LoginOptions, settings: Settings, previous last: Client? = nil,
         wasWithoutUser: Bool = false, isPurged: Bool = false, unfinished: UnfinishedRegistrations? = nil,
-        store: @escaping (Client) async throws -> Void = { _ in },
-        servers: @escaping () async throws -> [Issuer] = { [] }
+        vault: any Vault = MemoryVault(), servers: @escaping () async throws -> [Issuer] = { [] }
     ) async throws {
         let table = settings.service(name)
         let stated = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
@@ -73,7 +72,7 @@ struct LoginPlan {
             options: options,
             redirect: try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name)
                 .map(Self.redirect),
-            previous: previous, isPurged: isPurged, unfinished: unfinished, store: store)
+            previous: previous, isPurged: isPurged, unfinished: unfinished, vault: vault)
         let credentials = ClientCredential(options: options, settings: settings, service: name)
         let credential = try await credentials.credential(previous: previous?.credential)
         let certificate = try credentials.certificate(previous: previous?.certificate)

@@ -16,8 +16,8 @@ struct RegistrationChoice {
     let isPurged: Bool
     /// What was registered for sign-ins of this account that are not done.
     let unfinished: UnfinishedRegistrations?
-    /// Stores a registration that was changed, before it is used.
-    let store: (Client) async throws -> Void
+    /// Where the client of the last sign-in is stored.
+    let vault: any Vault
 
     /// The options of the same sign-in on a page here.
     var optionsInBrowser: LoginOptions { options.inBrowser(after: previous?.signsInOnDevice == true) }
@@ -43,7 +43,7 @@ struct RegistrationChoice {
         else { return nil }
         let isCurrent = registration.covers(found.scopes) && !registration.hasExpired(at: TimeSource.system.now())
         if isCurrent || !canRegister { return try found.client(of: previous, registration) }
-        guard let changed = try await found.changed(previous, store),
+        guard let changed = try await found.changed(previous, in: vault),
             changed.registration?.hasExpired(at: TimeSource.system.now()) == false
         else { return nil }
         return changed
