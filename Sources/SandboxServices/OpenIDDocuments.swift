@@ -45,7 +45,11 @@ struct OpenIDDocuments: Sendable {
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": JSON(authenticationMethods),
         ]
-        for (name, member) in [("userinfo_endpoint", "userinfo_url"), ("revocation_endpoint", "revocation_url")] {
+        let others = [
+            ("userinfo_endpoint", "userinfo_url"), ("revocation_endpoint", "revocation_url"),
+            ("device_authorization_endpoint", "device_authorization_url"),
+        ]
+        for (name, member) in others {
             if let template = AddressTemplate(service.text(member)) {
                 members = members.adding(name, address(template))
             }
@@ -53,12 +57,13 @@ struct OpenIDDocuments: Sendable {
         return .json(members)
     }
 
+    /// What the service takes of all its clients: the sandbox's client may have no secret where others have one.
     private var authenticationMethods: [String] {
-        switch service.authentication {
-        case .none: ["none"]
-        case .basic: ["client_secret_basic"]
-        case .post: ["client_secret_post"]
-        case .either: ["client_secret_basic", "client_secret_post"]
+        let open = service.flag("public_clients") ? ["none"] : []
+        return switch service.text("client_authentication") {
+        case "basic": open + ["client_secret_basic"]
+        case "post": open + ["client_secret_post"]
+        default: open + ["client_secret_basic", "client_secret_post"]
         }
     }
 

@@ -18,7 +18,7 @@ package final class ServiceStandIn: StandIn {
     private let values: Mutex<[String: String]>
 
     private enum Work: Sendable {
-        case page, token, refresh, revocation, user, metadata, keys
+        case page, token, refresh, revocation, user, device, metadata, keys
     }
 
     private struct Endpoint: Sendable {
@@ -55,6 +55,8 @@ package final class ServiceStandIn: StandIn {
         add(.revocation, ["POST"], AddressTemplate(service.text("revocation_url")), "revocation")
         let method = service.text("userinfo_method") ?? "GET"
         add(.user, [method], AddressTemplate(service.text("userinfo_url")), "the user")
+        let device = AddressTemplate(service.text("device_authorization_url"))
+        add(.device, ["POST"], device, "refuses sign-in on another device")
         if service.isOpenID, let issuer = AddressTemplate(service.text("issuer")) {
             add(.metadata, ["GET"], issuer.appending("/.well-known/openid-configuration"), "OpenID metadata")
             add(.keys, ["GET"], issuer.appending("/sandbox-keys"), "the keys of ID tokens")
@@ -126,6 +128,7 @@ package final class ServiceStandIn: StandIn {
             return tokens.answer(request, ["refresh_token"]) { openID?.idToken(for: $0, at: server.origin, values) }
         case .revocation: return tokens.revoke(request)
         case .user: return UserAnswers(service: imitated, server: server).answer(request)
+        case .device: return tokens.refuseDevice()
         case .metadata: return openID?.metadata(at: server.origin, values) ?? .json([:], status: 404)
         case .keys: return openID?.keys(at: server.origin) ?? .json([:], status: 404)
         }

@@ -55,6 +55,12 @@ struct TokenRequests {
         }
     }
 
+    /// The answer of a service whose client may not sign in on another device (RFC 8628, section 3.2).
+    func refuseDevice() -> Answer {
+        let detail = "The sandbox leaves out \(service.title)'s sign-in on another device."
+        return answers.failure(OAuthFailure(code: "unauthorized_client", detail: detail), isRefresh: false)
+    }
+
     /// The parameters of a body that is as the description has it.
     private func read(_ request: IncomingRequest) throws(OAuthFailure) -> FormParameters {
         if let problem = service.missingField(of: request) { throw .invalidRequest(problem) }

@@ -189,6 +189,16 @@ struct ServiceImitationTests {
         }
     }
 
+    @Test("sign-in on another device is refused at the service's own address", arguments: ["keycloak", "github"])
+    func device(_ name: String) async throws {
+        try await withImitations(name) { sandbox in
+            let steps = try ServiceSteps(sandbox, name)
+            let answer = try await steps.token([:], at: "device_authorization_url")
+            #expect(answer.status == (name == "github" ? 200 : 400))
+            #expect(answer.value("/error") as? String == "unauthorized_client", "\(answer.text)")
+        }
+    }
+
     @Test(
         "a service with OpenID Connect publishes its own addresses and signs ID tokens, at the tenant that was asked for",
         arguments: [

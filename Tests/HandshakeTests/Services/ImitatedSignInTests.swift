@@ -94,6 +94,26 @@ struct ImitatedSignInTests {
         await sandbox.stop()
     }
 
+    @Test("no stand-in of a service that publishes metadata has drifted from the description that it is made from")
+    func compared() async throws {
+        let known = BuiltInService.all.filter {
+            $0.facts["discovers"]?.bool == true && Self.imitated.contains($0.name)
+        }
+        #expect(known.count > 30)
+        let sandbox = try await Sandbox.start(imitating: try known.map { try Self.imitation($0.name) })
+        for service in known {
+            do {
+                let stand = try #require(sandbox.services.first { $0.name.rawValue == service.name })
+                let compared = try await service.comparison(
+                    BuiltInServiceTests.values(service.name),
+                    at: try EndpointURL(stand.origin, security: .allowingInsecureLoopback))
+                let drifted = try #require(compared).filter { $0.outcome == .drifted }
+                #expect(drifted.isEmpty, "\(service.name): \(drifted)")
+            } catch { Issue.record("\(service.name): \(error)") }
+        }
+        await sandbox.stop()
+    }
+
     @Test("one service of those that are supported cannot be imitated, and the sandbox says why, as of the others")
     func notImitated() throws {
         var reasons: [String: String] = [:]
