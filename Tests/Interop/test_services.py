@@ -96,14 +96,15 @@ def test_services_check_says_what_drifted(handshake: Handshake, tmp_path: Path) 
     facts = handshake.run("services", "show", "google", "--json").ok().json
     with twin(facts | {"authorize_url": "https://x/none", "userinfo_url": "https://x/none"}) as service:
         published_by(service, facts, token_endpoint=service.origin + "/moved", scopes_supported=["openid"], revocation_endpoint=None,
-                     introspection_endpoint=service.origin + "/introspect", grant_types_supported=None)
+                     introspection_endpoint=service.origin + "/introspect", grant_types_supported=None,
+                     dpop_signing_alg_values_supported=["ES256"])
         done = handshake.run("services", "check", "google", "--base-url", service.origin, "--json")
         assert (done.status, done.error["code"]) == (4, "service_changed"), done
         told = json.loads(done.stdout.splitlines()[0])
         found = {kind: {item["member"] for item in told[kind]} for kind in ("differences", "unpublished", "undescribed", "same")}
         assert found["differences"] == {"token_url", "revocation_url"}, done.stdout
         assert found["unpublished"] == {"grant_types", "scopes"}
-        assert found["undescribed"] == {"jwks_url", "introspection_url"}
+        assert found["undescribed"] == {"jwks_url", "introspection_url", "dpop_signing_algorithms"}
         assert {"issuer", "authorize_url", "userinfo_url", "device_authorization_url", "pkce", "response_types"} == found["same"]
         shown = handshake.run("services", "check", "google", "--base-url", service.origin)
         assert shown.status == 4 and shown.stdout.splitlines()[0] == (
@@ -116,6 +117,8 @@ def test_services_check_says_what_drifted(handshake: Handshake, tmp_path: Path) 
         assert ", and the server lists openid.\n" in shown.stdout
         assert "The introspection endpoint (introspection_url) is not described in this version: the server publishes " in shown.stdout
         assert f"{service.origin}/introspect." in shown.stdout
+        assert ("The list of algorithms for DPoP proofs (dpop_signing_algorithms) is not described in this version: the server publishes "
+                "ES256.\n" in shown.stdout)
 
 
 def test_services_check_of_an_unchanged_service_is_status_0_and_of_another_issuer_5(handshake: Handshake) -> None:

@@ -145,6 +145,7 @@ extension ServiceFacts {
                 ? nil : Self.list("public_clients", open, server.tokenEndpointAuthMethods, otherwise: .unpublished),
             // A server may leave scopes out of its list (RFC 8414, section 2).
             Self.list("scopes", scopes, server.scopes, otherwise: .unpublished),
+            Self.list("dpop_signing_algorithms", [], server.dpopSigningAlgorithms),
         ]
         return lists.compactMap(\.self)
     }
@@ -163,7 +164,6 @@ extension ServiceFacts {
 
     fileprivate func flags(_ server: AuthorizationServerMetadata) throws -> [ServiceComparison] {
         let pushes = try flag("requires_pushed_authorization")
-        let (binds, algorithms) = (try flag("requires_dpop"), server.dpopSigningAlgorithms)
         var flags: [ServiceComparison] = []
         if pushes || server.requiresPushedAuthorizationRequests {
             // Where nothing is described, sign-in takes what the server publishes.
@@ -175,11 +175,11 @@ extension ServiceFacts {
                     published: "\(server.requiresPushedAuthorizationRequests)",
                     outcome: !isDescribed ? .undescribed : isSame ? .same : .drifted))
         }
-        if binds || algorithms != nil {
+        // An API or a client demands proofs, and no server does (RFC 9728, section 2; RFC 9449, section 5.2).
+        if try flag("requires_dpop") {
             flags.append(
                 ServiceComparison(
-                    member: "requires_dpop", described: binds ? "true" : nil, published: algorithms.map(Self.shown),
-                    outcome: !binds ? .undescribed : algorithms == nil ? .unpublished : .same))
+                    member: "requires_dpop", described: "true", published: nil, outcome: .unpublished))
         }
         return flags
     }

@@ -21,7 +21,6 @@ struct ServiceComparisonTests {
         "offline": .object(["scopes": .array([.string("offline_access")])]), "pkce": .string("supported"),
         "client_authentication": .string("basic"), "public_clients": .bool(true),
         "requires_pushed_authorization": .bool(true),
-        "requires_dpop": .bool(true),
     ]
 
     /// A server that publishes the same.
@@ -38,7 +37,6 @@ struct ServiceComparisonTests {
         ],
         "token_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
         "scopes_supported": ["openid", "offline_access", "email"], "require_pushed_authorization_requests": true,
-        "dpop_signing_alg_values_supported": ["ES256"],
     ]
 
     private struct Server: Transport {
@@ -119,7 +117,6 @@ struct ServiceComparisonTests {
         }
         let lists = [
             "pkce", "response_types", "grant_types", "client_authentication", "public_clients", "scopes",
-            "requires_dpop",
         ]
         let discovered = try await Self.comparison(Self.facts, document)
         #expect(Set(Self.members(discovered, .drifted)) == Set(addresses + ["requires_pushed_authorization"]))
@@ -146,6 +143,18 @@ struct ServiceComparisonTests {
         document["token_endpoint_auth_methods_supported"] = ["client_secret_basic"]
         let all = try await Self.comparison(Self.facts, document)
         #expect(Self.members(all, .drifted).isEmpty && Self.members(all, .unpublished) == ["public_clients"])
+    }
+
+    @Test("a server that lists algorithms for DPoP proofs takes proofs, and demands none", arguments: [true, false])
+    func proofs(isDemanded: Bool) async throws {
+        var (facts, document) = (Self.facts, Self.published)
+        facts["requires_dpop"] = isDemanded ? .bool(true) : nil
+        document["dpop_signing_alg_values_supported"] = ["ES256", "EdDSA"]
+        let all = try await Self.comparison(facts, document)
+        #expect(Self.members(all, .drifted).isEmpty)
+        #expect(Self.members(all, .unpublished) == (isDemanded ? ["requires_dpop"] : []))
+        #expect(Self.members(all, .undescribed) == ["dpop_signing_algorithms"])
+        #expect(all.first { $0.outcome == .undescribed }?.published == "ES256 EdDSA")
     }
 
     @Test("what only the server states is undescribed, and no drift")

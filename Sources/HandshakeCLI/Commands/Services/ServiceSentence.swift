@@ -58,6 +58,7 @@ struct ServiceSentence {
         case "client_authentication": "The way in which clients authenticate"
         case "public_clients": "The way of clients without a secret"
         case "scopes": "The list of scopes"
+        case "dpop_signing_algorithms": "The list of algorithms for DPoP proofs"
         case "requires_pushed_authorization": "The demand for pushed authorization requests"
         case "requires_dpop": "The demand for tokens that are bound to a key"
         default: "The member"
