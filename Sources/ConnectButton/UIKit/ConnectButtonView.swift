@@ -67,7 +67,7 @@ public final class ConnectButtonView: UIView {
         show()
     }
 
-    /// Creates the view of a storyboard: a preview, until ``connect(_:accounts:tokens:log:)``.
+    /// Creates the view of a storyboard, a preview until it is connected.
     public required init?(coder: NSCoder) {
         super.init(coder: coder)
         show()
