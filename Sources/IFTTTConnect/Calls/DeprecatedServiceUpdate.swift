@@ -51,7 +51,7 @@ extension [DeprecatedServiceUpdate] {
 }
 
 extension ConnectAPI {
-    /// Changes fields of the user's configuration, in the deprecated form (dossier 2.9).
+    /// Changes fields of the user's configuration, in the deprecated form.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` names the invalid values.
     public func updateDeprecated(_ id: ConnectionID, to services: [DeprecatedServiceUpdate]) async throws {
@@ -66,7 +66,7 @@ extension ConnectAPI {
 @available(watchOS, unavailable)
 @available(visionOS, unavailable)
 extension ConnectService {
-    /// Changes fields of a user's configuration, in the deprecated form (dossier 2.9).
+    /// Changes fields of a user's configuration, in the deprecated form.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` names the invalid values.
     public func updateDeprecated(

@@ -153,6 +153,7 @@ struct ExchangedTokenTests {
     @Test("E4: a server that refuses a client's own assertion ends no session: the next attempt makes another one")
     func refusedAssertion() async throws {
         let provider = ScriptedProvider()
+        _ = provider.time.hold()
         let client = Client.asserting(
             Self.claims(), signedBy: try SigningKey(parsing: Self.keyFileKey, keyID: "k"),
             service: try provider.client().service, id: "app", scopes: ["a"])

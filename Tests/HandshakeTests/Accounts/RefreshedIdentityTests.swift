@@ -155,6 +155,7 @@ struct RefreshedIdentityTests {
         arguments: [86_401, -86_401])
     func neverPublishedKey(seconds: Double) async throws {
         let provider = ScriptedProvider()
+        _ = provider.time.hold()
         let account = try await Self.waiting(try provider.app(), at: provider)
         provider.time.advance(by: seconds)
         #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")

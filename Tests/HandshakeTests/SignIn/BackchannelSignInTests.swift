@@ -22,6 +22,8 @@ struct BackchannelSignInTests {
 
         init(_ answers: [Answer], interval: Int = 5) throws {
             self.answers = Mutex(answers)
+            // Only the manual clock moves.
+            _ = provider.time.hold()
             let metadata = try JSONSerialization.data(withJSONObject: [
                 "issuer": ScriptedProvider.issuer, "token_endpoint": ScriptedProvider.issuer + "/token",
                 "jwks_uri": ScriptedProvider.issuer + "/jwks",
