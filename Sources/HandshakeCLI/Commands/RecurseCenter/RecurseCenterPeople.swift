@@ -80,12 +80,7 @@ struct RecurseCenterSearch: BoundedCommand {
         let search = try search()
         let limit = limit
         let people = try await options.use { center in
-            var people: [Profile] = []
-            for try await profile in center.search(search) {
-                people.append(profile)
-                if people.count == limit { break }
-            }
-            return people
+            try await center.search(search).prefix(limit).reduce(into: [Profile]()) { $0.append($1) }
         }
         if options.common.json {
             Output.result(JSONText.object([("profiles", .array(people.map(RecurseCenterText.json)))]).text)

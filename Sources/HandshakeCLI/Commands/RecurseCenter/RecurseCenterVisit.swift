@@ -95,12 +95,7 @@ struct RecurseCenterVisits: BoundedCommand {
         }
         let (wanted, limit) = (filter, limit)
         let visits = try await options.use { center in
-            var visits: [HubVisit] = []
-            for try await visit in center.hubVisits(wanted) {
-                visits.append(visit)
-                if visits.count == limit { break }
-            }
-            return visits
+            try await center.hubVisits(wanted).prefix(limit).reduce(into: [HubVisit]()) { $0.append($1) }
         }
         if options.common.json {
             let rows = visits.map { visit in
