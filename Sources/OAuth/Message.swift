@@ -18,7 +18,8 @@ public struct RequestMessage: Sendable {
         /// Bytes, which can be sent again.
         case bytes([UInt8])
         /// Pieces that are read while they are sent and exist only once. `length` is the total, when it is known.
-        case stream(AsyncStream<[UInt8]>, length: Int64?)
+        // Indirect, so that every other request is copied without asking the runtime for a stream's size.
+        indirect case stream(AsyncStream<[UInt8]>, length: Int64?)
 
         /// Whether a second attempt can send the same content.
         public var isReplayable: Bool {

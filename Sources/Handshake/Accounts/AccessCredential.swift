@@ -66,6 +66,6 @@ extension AccessCredential: CustomStringConvertible, CustomReflectable {
 extension HTTPFields {
     /// Adds a field in place of those of the same name.
     mutating func set(_ field: HTTPField) {
-        if contains(field.name) { self[fields: field.name] = [field] } else { append(field) }
+        self[fields: field.name] = [field]
     }
 }

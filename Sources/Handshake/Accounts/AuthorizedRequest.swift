@@ -26,29 +26,51 @@ extension Account {
     public func send(
         _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
     ) async throws -> ResponseMessage {
-        try await send(request, redirects: redirects) { [self] request, isHome in
-            try await transport(isHome: isHome).send(request, limits: limits)
-        }
+        try await send(request, redirects: redirects, by: .whole(limits))
     }
 
     /// What sends a request: with the client's certificate where the token goes along (RFC 8705, section 3).
+    @inline(never)
     func transport(isHome: Bool) throws(HandshakeError) -> any Transport {
         guard isHome, let certificate else { return environment.transport }
         return try environment.transport(presenting: certificate)
     }
 
-    /// How a request with its token is transmitted once: whole, or with the response's content handed on in pieces.
+    /// How a request with its token is transmitted once.
     ///
     /// `isHome` says whether the token goes along: neither it nor the certificate goes where another origin has led.
-    typealias Transmission = @Sendable (RequestMessage, _ isHome: Bool) async throws -> ResponseMessage
+    enum Transmission: Sendable {
+        /// The response is read whole.
+        case whole(TransferLimits)
+        /// The response's content is handed on in pieces, or the request is written in another way.
+        case by(@Sendable (_ request: RequestMessage, _ isHome: Bool) async throws -> ResponseMessage)
+    }
 
-    /// Sends a request by the rules of ``send(_:redirects:limits:)``; each transmission is one call of `transmit`.
+    @inline(__always)
+    private func transmit(
+        _ request: RequestMessage, isHome: Bool, by transmission: Transmission
+    ) async throws -> ResponseMessage {
+        switch transmission {
+        case .whole(let limits): try await transport(isHome: isHome).send(request, limits: limits)
+        case .by(let transmit): try await transmit(request, isHome)
+        }
+    }
+
+    /// Sends a request by the rules of ``send(_:redirects:limits:)``; `transmission` says how it is transmitted.
     func send(
-        _ request: RequestMessage, redirects: RedirectPolicy, by transmit: Transmission
+        _ request: RequestMessage, redirects: RedirectPolicy, by transmission: Transmission
     ) async throws -> ResponseMessage {
         guard let telemetry = environment.telemetry else {
-            return try await sendUnmeasured(request, redirects: redirects, by: transmit)
+            return try await sendUnmeasured(request, redirects: redirects, by: transmission)
         }
+        return try await sendMeasured(request, redirects: redirects, by: transmission, telemetry)
+    }
+
+    // Not inlined, here and below, so that a request that needs no more than a token holds no memory for more.
+    @inline(never)
+    private func sendMeasured(
+        _ request: RequestMessage, redirects: RedirectPolicy, by transmission: Transmission, _ telemetry: Telemetry
+    ) async throws -> ResponseMessage {
         let start = ContinuousClock.now
         var outcome = "other"
         defer { telemetry.time("handshake_request_seconds", since: start, at: id.service, ["outcome": outcome]) }
@@ -56,7 +78,7 @@ extension Account {
             let response = try await telemetry.span(
                 "handshake.request", at: id.service,
                 attribute: { ("http.response.status_code", $0.head.status.code) },
-                { try await sendUnmeasured(request, redirects: redirects, by: transmit) })
+                { try await sendUnmeasured(request, redirects: redirects, by: transmission) })
             outcome = "\(response.head.status.code / 100)xx"
             return response
         } catch {
@@ -66,21 +88,29 @@ extension Account {
     }
 
     private func sendUnmeasured(
-        _ request: RequestMessage, redirects: RedirectPolicy, by transmit: Transmission
+        _ request: RequestMessage, redirects: RedirectPolicy, by transmission: Transmission
     ) async throws -> ResponseMessage {
         try check(request)
         let credential = if let freshCredential { freshCredential } else { try await credential() }
-        var attempts = ProofAttempts()
+        return try await send(request, with: credential, redirects: redirects, by: transmission)
+    }
+
+    /// Sends a request, and what its response leads to.
+    @inline(never)
+    private func send(
+        _ request: RequestMessage, with credential: AccessCredential, redirects: RedirectPolicy,
+        by transmission: Transmission
+    ) async throws -> ResponseMessage {
+        var request = request
+        authorize(&request, with: credential)
         do {
-            let (response, demand) = try await deliver(
-                request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
-            guard let demand else { return response }
-            guard demand == .freshToken else {
-                throw HandshakeError.demanded(demand, status: response.head.status.code)
+            // A proof may have to be repeated with another nonce.
+            guard credential.key == nil else {
+                return try await settle(nil, to: request, with: credential, redirects: redirects, by: transmission)
             }
-            return try await replay(
-                request, refused: credential.token, by: response, redirects: redirects, counting: &attempts,
-                by: transmit)
+            let response = try await transmit(request, isHome: true, by: transmission)
+            if isFinal(response, to: credential, redirects) { return response }
+            return try await settle(response, to: request, with: credential, redirects: redirects, by: transmission)
         } catch let error as OAuthError {
             throw HandshakeError.exchange(error)
         } catch let error as TransportError {
@@ -88,17 +118,51 @@ extension Account {
         }
     }
 
+    /// Whether nothing follows from a response to a request with a bearer token: neither a redirect nor a demand.
+    @inline(never)
+    private func isFinal(
+        _ response: ResponseMessage, to credential: AccessCredential, _ redirects: RedirectPolicy
+    ) -> Bool {
+        let status = response.head.status.code
+        if (300..<400).contains(status) && redirects == .follow { return false }
+        guard service.mayDemand(status) else { return true }
+        return status != 401 && status != 403
+            && service.demand(in: response, hiding: credential.token, isBound: false) == nil
+    }
+
+    /// Follows redirects from a response, and sends the request once more when its token was refused.
+    ///
+    /// - Parameters:
+    ///   - response: the first response; nil when the request was not sent yet.
+    ///   - request: what was sent or is to be sent.
+    @inline(never)
+    private func settle(
+        _ response: ResponseMessage?, to request: RequestMessage, with credential: AccessCredential,
+        redirects: RedirectPolicy, by transmission: Transmission
+    ) async throws -> ResponseMessage {
+        var attempts = ProofAttempts()
+        let (response, demand) = try await deliver(
+            request, answered: response, with: credential, redirects: redirects, counting: &attempts, by: transmission)
+        guard let demand else { return response }
+        guard demand == .freshToken else {
+            throw HandshakeError.demanded(demand, status: response.head.status.code)
+        }
+        return try await replay(
+            request, refused: credential.token, by: response, redirects: redirects, counting: &attempts,
+            by: transmission)
+    }
+
     /// Sends a request with the token at hand, which is not refreshed, and follows no redirect.
     ///
     /// - Throws: what ``send(_:redirects:limits:)`` throws; ``HandshakeError/demanded(_:status:)`` also for a token that
     ///   is refused.
-    func sendOnce(_ request: RequestMessage, by transmit: Transmission) async throws -> ResponseMessage {
+    func sendOnce(_ request: RequestMessage, by transmission: Transmission) async throws -> ResponseMessage {
         try check(request)
         let credential = AccessCredential(record, of: client, margin: refreshMargin)
         var attempts = ProofAttempts()
         do {
             let (response, demand) = try await deliver(
-                request, with: credential, redirects: .stop, counting: &attempts, by: transmit)
+                request, with: credential, redirects: .stop, counting: &attempts, by: transmission)
             if let demand { throw HandshakeError.demanded(demand, status: response.head.status.code) }
             return response
         } catch let error as OAuthError {
@@ -153,7 +217,7 @@ extension Account {
     func check(_ request: RequestMessage) throws(HandshakeError) {
         let head = request.head
         // Behind the authority, anything but a slash would be read as more of it: `api.example` and `@evil.example`.
-        guard head.path?.hasPrefix("/") ?? true else {
+        guard head.path.map({ $0.utf8.first == UInt8(ascii: "/") }) ?? true else {
             throw .configuration(member: "path", problem: "a path begins with /")
         }
         let (scheme, authority) = (head.scheme ?? "", head.authority ?? "")
@@ -182,11 +246,10 @@ extension Account {
     /// Refreshes because `refused` was not accepted, and sends the request a second time if its content allows it.
     ///
     /// When that does not help either, the API may belong to another server by now: its `refusal` may say so.
-    // Not inlined, so that a request that waits for a first token holds no memory for a second one.
     @inline(never)
     private func replay(
         _ request: RequestMessage, refused: Secret, by refusal: ResponseMessage, redirects: RedirectPolicy,
-        counting attempts: inout ProofAttempts, by transmit: Transmission
+        counting attempts: inout ProofAttempts, by transmission: Transmission
     ) async throws -> ResponseMessage {
         let credential: AccessCredential
         do {
@@ -197,7 +260,7 @@ extension Account {
         }
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
         let (response, demand) = try await deliver(
-            request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
+            request, with: credential, redirects: redirects, counting: &attempts, by: transmission)
         switch demand {
         case nil: return response
         case .freshToken?:
@@ -207,24 +270,33 @@ extension Account {
         }
     }
 
-    /// Sends, and follows redirects as `redirects` says. Ignores 401 responses from foreign origins: those hosts never
-    /// received the token.
-    private func deliver(
-        _ request: RequestMessage, with credential: AccessCredential, redirects: RedirectPolicy,
-        counting attempts: inout ProofAttempts, by transmit: Transmission
-    ) async throws -> (ResponseMessage, ResourceDemand?) {
-        var request = request
+    /// Adds the token, and what the service wants in every request.
+    @inline(never)
+    private func authorize(_ request: inout RequestMessage, with credential: AccessCredential) {
         if !requiredHeaders.isEmpty { addRequiredHeaders(to: &request) }
         request.head.headerFields.set(credential.field)
+    }
+
+    /// Sends a request with the token, unless it is `answered`, and follows redirects as `redirects` says. Ignores 401 responses
+    /// from foreign origins: those hosts never received the token.
+    private func deliver(
+        _ request: RequestMessage, answered: ResponseMessage? = nil, with credential: AccessCredential,
+        redirects: RedirectPolicy, counting attempts: inout ProofAttempts, by transmission: Transmission
+    ) async throws -> (ResponseMessage, ResourceDemand?) {
+        var request = request
+        authorize(&request, with: credential)
         var staysHome = true
         for hop in 0...Self.maximumRedirects {
             attempts.hop = hop
             let response =
-                if staysHome, let key = credential.key {
+                if hop == 0, let answered {
+                    answered
+                } else if staysHome, let key = credential.key {
                     try await environment.transmit(
-                        request, with: credential.token, provenBy: key, counting: &attempts, by: transmit)
+                        request, with: credential.token, provenBy: key, counting: &attempts
+                    ) { try await transmit($0, isHome: true, by: transmission) }
                 } else {
-                    try await transmit(request, staysHome)
+                    try await transmit(request, isHome: staysHome, by: transmission)
                 }
             let status = response.head.status.code
             let target =

@@ -55,7 +55,7 @@ extension Account {
         let isSigned = client.options.userInfoAlgorithm != nil
         let accept = requiredHeaders[.accept] ?? (isSigned ? "application/jwt" : "application/json")
         let request = RequestMessage(endpoint.method, endpoint.url, headers: [.accept: accept])
-        let transmit: Transmission = { [self] request, isHome in
+        let transmission = Transmission.by { [self] request, isHome in
             let channel = try transport(isHome: isHome)
             switch endpoint.tokenPlacement {
             case .header: return try await channel.send(request, limits: TransferLimits())
@@ -66,9 +66,9 @@ extension Account {
         }
         let response =
             if isStored {
-                try await send(request, redirects: .stop, by: transmit)
+                try await send(request, redirects: .stop, by: transmission)
             } else {
-                try await sendOnce(request, by: transmit)
+                try await sendOnce(request, by: transmission)
             }
         let signed = try await signedClaims(in: response)
         do {

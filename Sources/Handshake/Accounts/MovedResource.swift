@@ -13,7 +13,7 @@ extension Account {
     // Not inlined, so that a request that is not refused holds no memory for it.
     @inline(never)
     func checkServer(announcedIn refusal: ResponseMessage, hiding secrets: [Secret]) async throws {
-        guard let resource = client.confinement, [401, 403].contains(refusal.head.status.code),
+        guard let resource = confinement, [401, 403].contains(refusal.head.status.code),
             let location = ProtectedResourceRequest.announced(in: refusal, by: resource).location
         else { return }
         let request = ProtectedResourceRequest(resource, location: location, isAnnounced: true)

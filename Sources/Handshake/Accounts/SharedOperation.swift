@@ -15,11 +15,11 @@ package final class SharedOperation<Value: Sendable>: Sendable {
         var waiters: [Waiter] = []
     }
 
-    /// A caller that waits, and is resumed once.
+    /// A caller that waits, and is resumed once: taking the continuation out gives the right to resume it.
     private final class Waiter: Sendable {
-        private let continuation = Mutex<CheckedContinuation<Value, any Error>?>(nil)
+        private let continuation = Mutex<UnsafeContinuation<Value, any Error>?>(nil)
 
-        func wait(in continuation: CheckedContinuation<Value, any Error>) {
+        func wait(in continuation: UnsafeContinuation<Value, any Error>) {
             self.continuation.withLock { $0 = continuation }
         }
 
@@ -43,7 +43,7 @@ package final class SharedOperation<Value: Sendable>: Sendable {
     ) async throws -> Value {
         let waiter = Waiter()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { continuation in
                 waiter.wait(in: continuation)
                 // Registered in the same step that checks whether work is running: if the work ended between two steps,
                 // this caller would wait forever.
@@ -62,7 +62,7 @@ package final class SharedOperation<Value: Sendable>: Sendable {
 
     /// Waits until no work is running, also when the calling task is cancelled.
     func finish() async {
-        _ = try? await withCheckedThrowingContinuation { continuation in
+        _ = try? await withUnsafeThrowingContinuation { continuation in
             let waiter = Waiter()
             waiter.wait(in: continuation)
             let isRunning = state.withLock { state in

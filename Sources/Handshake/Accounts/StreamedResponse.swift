@@ -22,13 +22,14 @@ extension Account {
         _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits(),
         receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
     ) async throws -> ResponseMessage {
-        var response = try await send(request, redirects: redirects) { [self] request, isHome in
+        let transmission = Transmission.by { [self] request, isHome in
             let sieve = ContentSieve(host: request.head.authority ?? "")
             let head = try await transport(isHome: isHome).stream(request, limits: limits) { head, piece in
                 for piece in try sieve.admit(piece, of: head) { try await receive(head, piece) }
             }
             return ResponseMessage(head: head, content: sieve.rest)
         }
+        var response = try await send(request, redirects: redirects, by: transmission)
         // A success so short that it had to be looked at first.
         if response.head.status.kind == .successful, !response.content.isEmpty {
             try await receive(response.head, response.content)

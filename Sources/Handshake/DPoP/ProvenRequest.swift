@@ -29,12 +29,12 @@ extension Environment {
     @inline(never)
     func transmit(
         _ request: RequestMessage, with token: Secret, provenBy key: DPoPKey, counting attempts: inout ProofAttempts,
-        by transmit: Account.Transmission
+        by transmit: (RequestMessage) async throws -> ResponseMessage
     ) async throws -> ResponseMessage {
         while true {
             var proven = request
             let used = try sign(&proven, by: key, accessToken: token, as: .resource)
-            let response = try await observed(proven) { try await transmit($0, true) }
+            let response = try await observed(proven, by: transmit)
             learn(from: response, to: proven, provenBy: key, as: .resource)
             guard DPoPNonce.isDemanded(by: response, as: .resource) else { return response }
             let isUseful = wantsAnotherProof(response, than: used, as: .resource)
