@@ -211,8 +211,11 @@ def test_sync_goes_on_without_a_network_and_after_a_refusal(handshake: Handshake
 def test_no_network_is_not_taken_for_no_area(handshake: Handshake, ifttt: Service, tmp_path: Path) -> None:
     sign_in(handshake, ifttt)
     walk = track(tmp_path / "walk.gpx", [AWAY, AWAY, HOME, HOME, HOME], minutes_ago(10))
-    for arguments in (("watch", "--source", f"gpx:{walk}", "--speed", "max"), ("list",), ("replay", str(walk))):
-        done = handshake.run("places", *arguments, "--connection", TWO_WAYS, "--base-url", "http://127.0.0.1:9", "--json")
+    commands = (("watch", "--source", f"gpx:{walk}", "--speed", "max"), ("list",), ("replay", str(walk)))
+    # Side by side, for each tries for a while.
+    running = [handshake.start("places", *arguments, "--connection", TWO_WAYS, "--base-url", "http://127.0.0.1:9", "--json")
+               for arguments in commands]
+    for done in [one.finish() for one in running]:
         assert done.status == 6 and "no area" not in done.stderr.lower(), done
 
 
