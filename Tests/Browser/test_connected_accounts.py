@@ -36,15 +36,13 @@ def app(running: App, page: Page) -> Iterator[App]:
     log_in(page, running)
     yield running
     running.misbehave()
-    page.context.set_offline(False)
     page.unroute_all(behavior="ignoreErrors")
-    log_in(page, running)
+    user = http()
+    user.headers.update({"Origin": running.origin, "Sec-Fetch-Site": "same-origin"})
+    user.post(f"{running.origin}/log-in", data={"name": "ada", "password": "analytical-engine"}, timeout=10).raise_for_status()
     for _ in range(2):  # what needs attention is disconnected too
-        page.evaluate("""async () => {
-          const { accounts } = await (await fetch('/connect/connected-accounts')).json()
-          for (const { service, token } of accounts) await fetch(`/connect/${service}/disconnect`, { method: 'POST',
-            headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token }) })
-        }""")
+        for account in user.get(f"{running.origin}/connect/connected-accounts", timeout=10).json()["accounts"]:
+            user.post(f"{running.origin}/connect/{account['service']}/disconnect", json={"token": account["token"]}, timeout=30)
 
 
 def events(page: Page) -> None:
