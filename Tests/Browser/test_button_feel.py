@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from button_page import VECTORS, ButtonServer, heard
-from button_visit import (Finger, caught_up, clicked, drag, footer, frame, frozen, heard_by, hold, knob_place, let_go, opened, pointed, runs_until,
-                          settled, shown, switch, until)
+from button_visit import (Finger, caught_up, clicked, drag, events, footer, frame, frozen, heard_by, hold, knob_place, let_go, opened, pointed, push,
+                          runs_until, settled, shown, switch, until)
 from conftest import OpenPage
 
 # How something is felt from now on: it is pressed, it flashes, it is at rest.
@@ -272,6 +272,24 @@ def test_a_flash_lasts_though_the_hand_moves_on(page: Page, server: ButtonServer
     assert page.evaluate("looks") == ["", "pressed flashes", ""]
     gate.set()
     heard_by(server, page, lambda: is_answered(page, server))
+
+
+def test_a_text_that_goes_away_under_a_press_does_not_take_the_click_along(page: Page, server: ButtonServer) -> None:
+    """A browser sends no click where what was pressed is gone when the mouse button is let go."""
+    opened(page, server, server.script().answer("loading"))
+    pointed(page)
+    hold(page)
+    push(page, server, server.script().answer("connected", revision=2))
+    shown(page, "connected")
+    assert page.locator("#one .switch span").all_inner_texts() == ["Connected", "Loading…"]
+    page.mouse.move(*center(page))
+    page.mouse.down()
+    until(page, "pointed.includes('pointerdown')")
+    let_go(page)
+    expect(page.locator("#one .switch span")).to_have_text(["Connected"])
+    page.mouse.up()
+    clicked(page)
+    heard_by(server, page, lambda: events(server) == ["turn_off"])
 
 
 def test_with_reduced_motion_a_flash_is_felt_and_not_drawn_out(open_page: OpenPage, server: ButtonServer) -> None:

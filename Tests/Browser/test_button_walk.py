@@ -82,8 +82,8 @@ def turn_off(page: Page, shop: Shop) -> None:
         page.locator("connect-button .footer [data-action=disconnect]").click()
     else:
         switch(page).click()
-    # With an undo nothing is asked, and without a delay the end may come before the page's next frame.
-    until(page, "confirm_disconnect", "disconnecting", *OFF)
+    # With an undo nothing is asked.
+    until(page, "confirm_disconnect", "disconnecting")
     if step(page) == "confirm_disconnect":
         press(page, "disconnect")
 

@@ -342,7 +342,8 @@ button, svg { transition: ${PRESS} }
 .switch { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-items: center; border-radius: inherit; color: var(--ink);
   font-weight: ${T.bold}; line-height: 1.2 }
 .switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${ROOMY}; padding-block: ${u(8)}; white-space: nowrap;
-  font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
+  /* A text that goes away under a mouse button would take the click along. */
+  pointer-events: none; font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
 [data-knob=start] .switch > span { padding-inline-start: ${BESIDE} } [data-knob=end] .switch > span { padding-inline-end: ${BESIDE} }
 [data-knob] .switch > .coming { padding-inline: ${ROOMY} }
 .switch.wraps > span { white-space: normal; overflow-wrap: anywhere; hyphens: auto; text-wrap: balance }
