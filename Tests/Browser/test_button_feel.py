@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from button_page import VECTORS, ButtonServer, heard
+from button_page import VECTORS, ButtonServer, heard, plain, word
 from button_visit import (Finger, caught_up, clicked, drag, events, footer, frame, frozen, heard_by, hold, knob_place, let_go, opened, pointed, push,
                           runs_until, settled, shown, switch, until)
 from conftest import OpenPage
@@ -290,6 +290,36 @@ def test_a_text_that_goes_away_under_a_press_does_not_take_the_click_along(page:
     page.mouse.up()
     clicked(page)
     heard_by(server, page, lambda: events(server) == ["turn_off"])
+
+
+def test_an_action_stays_under_a_press_while_its_footer_changes(page: Page, server: ButtonServer) -> None:
+    """The server goes on meanwhile: Cancel is the same wish."""
+    script, under_way = server.script(), {"progress": "indeterminate", "cancellable": True}
+    opened(page, server, script.answer("verifying", **under_way))
+    settled(page)
+    pointed(page)
+
+    def press() -> None:
+        page.evaluate("pointed.length = 0")
+        page.mouse.move(*at(page, ".lines [data-action=cancel]"))
+        page.mouse.down()
+        until(page, "pointed.includes('pointerdown')")
+
+    press()
+    push(page, server, script.answer("creating_account", revision=2, email="ada@example.com", **under_way))
+    shown(page, "creating_account")
+    page.mouse.move(5, 5)
+    until(page, "one.shadowRoot.querySelector('.lines').innerText.includes('creating')")
+    page.mouse.up()
+    settled(page)
+    press()
+    push(page, server, script.answer("going_to_service", revision=3, **under_way))
+    shown(page, "going_to_service")
+    page.mouse.up()
+    clicked(page)
+    heard_by(server, page, lambda: events(server) == ["cancel"])
+    assert server.messages[0]["revision"] == 3
+    assert footer(page).startswith(plain(word("waiting_note", "en-US")))
 
 
 def test_with_reduced_motion_a_flash_is_felt_and_not_drawn_out(open_page: OpenPage, server: ButtonServer) -> None:

@@ -1044,11 +1044,12 @@ export class ConnectButton extends HTMLElement {
 
   /** Ends a press. A quick tap flashes. */
   #settle(tapped = null) {
-    const { target, timer } = this.#press ?? {}
+    const { target, timer, isKept } = this.#press ?? {}
     clearTimeout(timer)
     const isFelt = tapped && tapped === target && target.classList.contains("pressed")
     target?.classList.remove("pressed", "flashes")
     this.#press = null
+    if (isKept && this.#answer) this.#drawFooter(this.#answer.state, this.#answer.face, this.#isStill ? 0 : M.change)
     if (!tapped || isFelt) return
     tapped.classList.add("pressed", "flashes")
     this.#press = { target: tapped }
@@ -1553,6 +1554,8 @@ export class ConnectButton extends HTMLElement {
       ? [...face.actions.filter(action => action.kind !== "retry"), { kind: "cancel", title: carried("cancel", this.#answer.locale) }] : face.actions
     const key = JSON.stringify([face.footer, face.tone, actions, Boolean(face.about)])
     if (footer.dataset.key === key) return
+    // What is pressed stays until it is let go: a browser sends no click to what took its place.
+    if (this.#press && !this.#press.isOver && old?.contains(this.#press.target)) return void (this.#press.isKept = true)
     footer.dataset.key = key
     // What leaves keeps the colour that it had.
     const { opacity, color } = old ? getComputedStyle(old) : {}
