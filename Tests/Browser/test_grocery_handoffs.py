@@ -84,7 +84,7 @@ def test_a_link_that_is_opened_in_a_browser_without_the_shops_customer_connects_
     say_yes(other, stranger, shop)
     assert answers[0][0] == 303 and "/return?" in answers[0][1]
     assert other.url == shop_page(shop), "what IFTTT brought stands in no address"
-    expect(other.get_by_role("heading", level=1)).to_be_visible()
+    until(other, "connect")
     assert not [cookie for cookie in other.context.cookies(shop.origin) if "token" in cookie["name"]]
     # The customer's own browser waits and may end it.
     own = second_tab(page, shop)
