@@ -225,9 +225,9 @@ struct HostileNeighbourTests {
         }
         #if os(Linux)
         let (open, all) = try #require(first.withLock { $0 })
-        #expect(open <= 64, "\(open) connections: the transport opens 64 to a host")
+        // The table is no moment of its own: one that closes and one that opens while it is read are both counted.
+        #expect(open < 128, "\(open) connections: the transport opens 64 to a host")
         #expect(all >= 1, "the first visitor's own is counted")
-        // While some are closed and others opened, what is counted is no moment of its own.
         #expect(state.withLock { $0.most } <= 256)
         #endif
     }
