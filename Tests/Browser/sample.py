@@ -63,15 +63,15 @@ def opened(name: str, *arguments: str) -> Iterator[dict[str, str]]:
     assert status == 0, f"Ctrl-C does not close {name} cleanly"
 
 
-def serve_script(page: Page, address: str, path: str, *, words: int) -> None:
-    """Tests/Mutations names a copy of the repository, in which a script lacks something: it takes the place of the program's own, behind the first lines
-    of that, which have the words."""
+def serve_script(page: Page, address: str, path: str, *, words: int, kind: str = "text/javascript") -> None:
+    """Tests/Mutations names a copy of the repository, in which a script or a page lacks something: it takes the place of the program's own, behind the
+    first lines of that, which have the words."""
     repository = os.environ.get("HANDSHAKE_REPOSITORY")
     if not repository:
         return
     own = (Path(repository) / path).read_text()
 
     def script(route: Route) -> None:
-        route.fulfill(content_type="text/javascript", body="\n".join([*route.fetch().text().split("\n")[:words], own]))
+        route.fulfill(content_type=kind, body="\n".join([*route.fetch().text().split("\n")[:words], own]))
 
     page.context.route(address, script)

@@ -11,9 +11,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from conftest import OpenPage
-from shop_visit import CONNECTION, Hand, Shop, into_the_app, leave, look, open_connection, say_yes, second_tab, settings, switch, until
+from shop_visit import CONNECTION, Hand, Shop, into_the_app, leave, look, open_connection, own_script, say_yes, second_tab, settings, switch, until
 
 RETURNING = "edsger@example.test"
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    return own_script(open_page())
 
 
 def as_returning_user(page: Page, shop: Shop) -> Hand:

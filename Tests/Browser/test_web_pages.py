@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from sample import serve_script
 from shop_visit import AREAS, Hand, Shop, at_rest, say_yes, switch, until
 from strangers import REPOSITORY
 
@@ -63,6 +64,7 @@ def test_the_plain_page_hears_what_happens(shop: Shop, page: Page) -> None:
 
 def test_the_react_page_hears_what_happens_and_sets_attributes(shop: Shop, page: Page) -> None:
     with_react(page)
+    serve_script(page, "**/react.html", "Examples/GroceryExpress/Web/react.html", words=0, kind="text/html")
     connect_and_disconnect(page, shop, "/react.html")
     expect(page.get_by_text("This page loads React from unpkg.com.")).to_be_visible()
     # What another host serves runs in the page: only these exact bytes may.
