@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from button_page import VECTORS, ButtonServer
+from button_page import VECTORS, ButtonServer, heard
 from button_visit import caught_up, drag, footer, frozen, heard_by, hold, knob_place, let_go, opened, preview, settled, shown, switch, until
 from conftest import OpenPage
 
@@ -191,6 +191,34 @@ def test_the_terms_are_where_the_server_says(page: Page, server: ButtonServer, s
     opened(page, server, answer)
     page.locator("#one .footer button").click()
     assert page.get_by_role("dialog").get_by_role("link", name="privacy policy and terms").get_attribute("href") == opened_at
+
+
+UNSAFE = ["javascript:document.title='hit'", "data:text/html,x", "http://example.com/", 7]
+
+
+@pytest.mark.parametrize("address", UNSAFE)
+def test_only_safe_addresses_are_linked_on_the_about_page(page: Page, server: ButtonServer, address: Any) -> None:
+    answer = server.script().answer("connected")
+    connection = answer["state"]["connection"]
+    connection["url"] = connection["primary"]["url"] = connection["connecting"]["url"] = address
+    answer["state"] |= {"manageURL": address, "storeURL": address, "termsURL": address}
+    opened(page, server, answer)
+    page.locator("#one .footer button").click()
+    links = page.get_by_role("dialog").locator("a").all()
+    assert [link.get_attribute("href") for link in links] == ["https://ifttt.com/terms"]
+
+
+@pytest.mark.parametrize("address", UNSAFE)
+def test_only_a_safe_address_of_the_set_up_is_opened(page: Page, server: ButtonServer, address: Any) -> None:
+    answer = server.script().answer("pending")
+    answer["state"] |= {"manageURL": address, "setUpURL": address}
+    opened(page, server, answer)
+    before = page.url
+    page.evaluate("one.addEventListener('setup', () => heard.push(['setup', 'one', null]))")
+    page.locator("#one .switch").click()
+    until(page, "heard.some(([name]) => name === 'setup')")
+    caught_up(page)
+    assert page.url == before and page.title() == "An app" and heard(page, "violation") == []
 
 
 @pytest.mark.parametrize("step", ["connect", "email"])
