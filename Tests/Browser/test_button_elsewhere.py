@@ -384,7 +384,7 @@ def test_loading_from_a_server_that_never_answers_ends_after_four_times_half_a_m
 def test_a_stream_of_nonsense_changes_nothing(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("verifying", progress="indeterminate"))
-    for nonsense in ({"state": {"step": "constructor"}}, [], "x", None, {"revision": 9}, {"revision": 9, "state": {"step": "connected"}, "padding": "x" * 300_000}):
+    for nonsense in ({"state": {"step": "constructor"}}, [], "x", None, {"revision": 9}, {"revision": 9, "state": {"step": "pending"}, "padding": "x" * 300_000}):
         push(page, server, nonsense)
     server.pushed["one"] = script.answer("connected", revision=2)
     shown(page, "connected")
