@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from selector_page import SelectorServer, serving
+from waiting import until
 
 
 @pytest.fixture
@@ -63,7 +64,8 @@ def test_an_answer_is_read_up_to_its_limit_and_no_further(page: Page, server: Se
     field.press("Enter")
     expect(said(page)).to_have_class("said bad")
     assert "Open the link" not in said(page).inner_text()
-    assert server.registered == [{"email": "ada@example.test"}, "the page had enough"]
+    # The server notices a moment later that the page has closed its connection.
+    until(lambda: server.registered == [{"email": "ada@example.test"}, "the page had enough"], lambda: server.registered)
 
 
 def test_an_answer_just_below_the_limit_is_read(page: Page, server: SelectorServer, field: Locator) -> None:
