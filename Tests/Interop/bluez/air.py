@@ -8,6 +8,7 @@ says what comes over the air and asks what is sent, through the interface org.ex
     Lose(s address)                     a device is gone: monitors lose it, and the object vanishes
     OnAir() -> aay                      what is sent now
     Transmissions() -> a(say)           the same, each with the address that it is sent under
+    TransmissionsText() -> as           the same, with the data in hexadecimal: gdbus prints bytes that end with 0 in another form
     Paths() -> ao                       the advertisements' objects, in their clients
     Registrations() -> u                how many advertisements were taken since the start
     Changes() -> a(st)                  when advertisements were registered and unregistered, in milliseconds
@@ -484,6 +485,10 @@ class Root(dbus.service.Object):
     @dbus.service.method(AIR, "", "a(say)")
     def Transmissions(self):
         return dbus.Array([(address, dbus.ByteArray(data)) for address, data in self.sent()], signature="(say)")
+
+    @dbus.service.method(AIR, "", "as")
+    def TransmissionsText(self):
+        return dbus.Array([f"{address} {bytes(data).hex()}" for address, data in self.sent()], signature="s")
 
     @dbus.service.method(AIR, "", "ao")
     def Paths(self):

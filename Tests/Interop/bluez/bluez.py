@@ -68,6 +68,13 @@ class Air:
         self.address = address
         # One bus serves as the session's and the system's; nothing of the machine's own is reached.
         self.environment = {"DBUS_SYSTEM_BUS_ADDRESS": address, "DBUS_SESSION_BUS_ADDRESS": address}
+        # The commands that watch here: what they said tells why something is not on the air.
+        self.watches = []
+
+    def watched(self, watch):
+        """Remembers a command that watches here, and gives it."""
+        self.watches.append(watch)
+        return watch
 
     def call(self, method, *arguments):
         """Calls a method of org.example.Air1 with arguments in GVariant text. Gives what gdbus prints."""
@@ -104,9 +111,8 @@ class Air:
 
     def transmissions(self):
         """What is sent now: pairs of the address and the data."""
-        pairs = re.findall(r"\('([0-9A-F:]{17})', (?:@ay )?\[([^\]]*)\]\)", self.call("Transmissions"))
-        return [(address, bytes(int(byte, 16) for byte in re.findall(r"0x[0-9a-f]{2}", data)))
-                for address, data in pairs]
+        return [(address, bytes.fromhex(data))
+                for address, data in re.findall(r"'([0-9A-F:]{17}) ([0-9a-f]*)'", self.call("TransmissionsText"))]
 
     def changes(self):
         """When advertisements were registered and unregistered: pairs of the word and milliseconds."""
@@ -123,8 +129,10 @@ class Air:
         end = time.monotonic() + seconds
         while not condition(self):
             if time.monotonic() > end:
+                said = [line for watch in self.watches for lines in watch.lines.values() for line in lines[-20:]]
                 raise TimeoutError("the air did not become what was expected; on air: "
-                                   + ", ".join(data.hex() for data in self.on_air()))
+                                   + ", ".join(data.hex() for data in self.on_air())
+                                   + f"\nchanges: {self.changes()}\nthe watches said:\n" + "".join(said))
             time.sleep(0.05)
 
 

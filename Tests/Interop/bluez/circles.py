@@ -118,7 +118,7 @@ class Member:
     def __init__(self, circle: Circle, number: int, home: Path, air: bluez.Air) -> None:
         path = binary()
         assert path
-        self.circle, self.number = circle, number
+        self.circle, self.number, self.air = circle, number, air
         self.command = Handshake(path, home)
         self.command.environment |= air.environment
 
@@ -149,7 +149,7 @@ class Member:
         return dict(self.command.run("nearby", *arguments, "--json").ok().json)
 
     def watch(self, *options: str) -> Running:
-        return self.command.start("nearby", "watch", "--advertise", "rolling", "--json", *options)
+        return self.air.watched(self.command.start("nearby", "watch", "--advertise", "rolling", "--json", *options))
 
     def members(self) -> list[tuple[int, str]]:
         return [(row["person"], row["name"]) for row in self.nearby("circle", "members")["members"]]

@@ -14,10 +14,14 @@ import bluez
 reason = bluez.missing("bluetoothctl")
 pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
 
-ADVERTISE = [
-    "menu advertise", "manufacturer 0x004c " + " ".join(f"0x{byte:02x}" for byte in bluez.IBEACON[4:]), "back",
-    "advertise broadcast",
-]
+def advertising(data):
+    """What to type to send a structure of manufacturer data."""
+    company = int.from_bytes(data[2:4], "little")
+    return ["menu advertise", f"manufacturer {company:#06x} " + " ".join(f"0x{byte:02x}" for byte in data[4:]), "back",
+            "advertise broadcast"]
+
+
+ADVERTISE = advertising(bluez.IBEACON)
 
 
 class BluetoothControl:
@@ -81,6 +85,16 @@ def test_bluetoothctl_puts_the_dossiers_27_bytes_on_air():
         control.leave()
         # Its connection ended, and its advertisement with it.
         air.wait(lambda air: air.on_air() == [])
+
+
+def test_data_that_ends_with_a_zero_is_seen():
+    """One of 256 rolling identifiers does. gdbus prints bytes as text where the last one alone is 0."""
+    data = bytes.fromhex("06ff4c010203") + b"\0"
+    with bluez.air() as air, bluetoothctl(air) as control:
+        control.type(*advertising(data))
+        control.expect("Advertising object registered")
+        assert air.on_air() == [data]
+        control.leave()
 
 
 def test_bluetoothctl_finds_a_device_by_searching():

@@ -29,13 +29,13 @@ class Person:
     def __init__(self, hub: Hub, number: int, home: Path, air: bluez.Air) -> None:
         path = binary()
         assert path
-        self.command = Handshake(path, home)
+        self.command, self.air = Handshake(path, home), air
         self.command.environment |= air.environment
         self.hub = Hub(self.command, hub.sandbox, hub.origin)
         self.hub.login(token=f"sandbox-personal-access-token-{number}")
 
     def watch(self, *options: str, **environment: str) -> Running:
-        return self.command.start("nearby", "watch", "--json", *options, **environment)
+        return self.air.watched(self.command.start("nearby", "watch", "--json", *options, **environment))
 
     def log(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.command.run("nearby", "log", "--json").ok().stdout.splitlines()]
