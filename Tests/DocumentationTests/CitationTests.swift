@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 /// Comments and tests cite the dossiers in `Documentation/Protocols`. Its README says how a citation is read.
@@ -294,16 +295,8 @@ enum Repository {
     /// The paths of all files below some folders, from the root on; of every kind without endings.
     static func files(below folders: [String], ending suffixes: [String]? = nil) throws -> [String] {
         try folders.flatMap { folder in
-            try FileManager.default.subpathsOfDirectory(
-                atPath: root.appending(path: folder).resolvingSymlinksInPath().path
-            )
-            .filter { path in
-                (suffixes?.contains { path.hasSuffix("." + $0) } ?? isFile("\(folder)/\(path)"))
-                    && !path.split(separator: "/").contains {
-                        $0.hasPrefix(".build") || $0 == ".venv" || $0 == "__pycache__"
-                    }
-            }
-            .map { "\(folder)/\($0)" }.sorted()
+            try SourceFolder.files(below: root.appending(path: folder)).map { "\(folder)/\($0)" }
+                .filter { path in suffixes?.contains { path.hasSuffix("." + $0) } ?? isFile(path) }
         }
     }
 
