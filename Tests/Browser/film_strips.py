@@ -6,6 +6,7 @@ dossier's values, one under the other. Fails where they differ. `Scripts/film-st
 
 import base64
 import json
+import math
 import os
 import shutil
 import sys
@@ -28,17 +29,19 @@ CHANNELS = {"knobPlace": "knob.position", "knob": "switchLayer.alpha", "disc": "
             "icon": "knobIcon.alpha", "confirmPlace": "confirm.position", "confirmScale": "confirm.scale", "confirmRound": "confirm.curvatureStart",
             "confirm": "confirm.alpha", "field": "emailField.alpha", "emailGround": "pill.email", "brandGround": "pill.brand", "choices": "choices.alpha",
             "label": "labelNew.alpha", "leavingLabel": "labelOld.alpha", "fill": "progress.fraction", "bar": "progress.alpha", "mark": "checkMark.alpha",
-            "markPlace": "checkMark.translateX", "ring": "checkRing.scale", "tick": "checkTick.strokeEnd", "dot": "dot"}
+            "markPlace": "checkMark.translateX", "ring": "checkRing.scale", "tick": "checkTick.strokeEnd", "dot": "dot", "shadow": "knob.shadowOpacity"}
+# The stage's shadow is a part of the strongest one, which is drawn with this opacity.
+STRONGEST = {"shadow": 0.25}
 REST = {"knob.position": 0.0, "switchLayer.alpha": 0.0, "knob.disc": 1.0, "knob.scale": 1.0, "knob.curvatureStart": 1.0, "knobIcon.alpha": 1.0,
         "confirm.position": 1.0, "confirm.scale": 1.0, "confirm.curvatureStart": 0.0, "confirm.alpha": 0.0, "emailField.alpha": 0.0, "pill.email": 0.0,
         "pill.brand": 0.0, "choices.alpha": 0.0, "labelNew.alpha": 1.0, "labelOld.alpha": 0.0, "progress.fraction": 0.0, "progress.alpha": 0.0,
-        "checkMark.alpha": 0.0, "checkMark.translateX": 0.0, "checkRing.scale": 1.0, "checkTick.strokeEnd": 0.0, "dot": 1.0}
+        "knob.shadowOpacity": 0.25, "checkMark.alpha": 0.0, "checkMark.translateX": 0.0, "checkRing.scale": 1.0, "checkTick.strokeEnd": 0.0, "dot": 1.0}
 LABELS = {"E": ("Connect Location", ""), "G": ("Connect Location", "Verifying…"), "I": ("", "Verifying…"), "L": ("Verifying…", "Going to Location Service…"),
           "OP": ("Connecting…", "Connected"), "Q": ("", "Disconnecting…"), "T": ("Disconnected", "Connect Location")}
 
 
 # What is drawn on something else is not seen while that is invisible: at rest its values are of no matter.
-GROUNDS = {"knob.disc": "switchLayer.alpha", "knobIcon.alpha": "switchLayer.alpha", "checkTick.strokeEnd": "checkMark.alpha",
+GROUNDS = {"knob.disc": "switchLayer.alpha", "knobIcon.alpha": "switchLayer.alpha", "knob.shadowOpacity": "switchLayer.alpha", "checkTick.strokeEnd": "checkMark.alpha",
            "checkMark.translateX": "checkMark.alpha"}
 
 
@@ -47,9 +50,9 @@ def differences(name: str, drawn: dict[int, dict[str, float]], whose: str) -> li
     change = CHANGES[name]
     # The browser's end is a moment before the change is over, when its animations still are.
     end = change.duration - 0.1 if whose == "web" else change.duration
-    return [f"{name}, {whose}: {key} is {values[key]:.3f} at {time} ms, the dossier has {worth:.3f}"
+    return [f"{name}, {whose}: {key} is {values.get(key)} at {time} ms, the dossier has {worth:.3f}"
             for time, values in drawn.items() for key, worth in change.expected(min(time, end)).items()
-            if key in values and abs(values[key] - worth) > TOLERANCE and values.get(GROUNDS.get(key)) != 0]
+            if values.get(GROUNDS.get(key)) != 0 and not abs(values.get(key, math.inf) - worth) <= TOLERANCE]
 
 
 def mixed(one: str, other: str, part: float) -> str:
@@ -134,7 +137,7 @@ def strip(name: str, pictures: dict[int, str], poses: dict[int, dict[str, float]
 
 
 def main(poses_file: str, folder: str) -> int:
-    poses = {name: {int(time): {CHANNELS[channel]: worth for channel, worth in each.items() if channel in CHANNELS} for time, each in strips.items()}
+    poses = {name: {int(time): {CHANNELS[channel]: worth * STRONGEST.get(channel, 1) for channel, worth in each.items()} for time, each in strips.items()}
              for name, strips in json.loads(Path(poses_file).read_text()).items()}
     wrong: list[str] = []
     Path(folder).mkdir(parents=True, exist_ok=True)
