@@ -444,6 +444,36 @@ def test_turning_off_can_be_undone_and_is_done_otherwise(undoable: Shop, page: P
     goes_through(page, shop, customer)
 
 
+# Turning on again what the user keeps after all
+
+def look_elsewhere(page: Page, other: Page, shop: Shop) -> bool:
+    visit(other, shop)
+    return False
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("act", [nothing, back, reload, look_elsewhere])
+@pytest.mark.parametrize("seconds", [0, 1, 5])
+def test_what_is_kept_too_late_is_turned_on_again(shop: Shop, page: Page, open_page: OpenPage, seconds: int, act: Act) -> None:
+    """Keep comes while IFTTT turns it off, so that it has to turn it on again, and takes its time for that too."""
+    customer, other = "garden-1001", open_page()
+    for each in (page, other):
+        log_in(each, shop, customer, token=True)
+    visit(page, shop)
+    until(page, "connected")
+    shop.misbehave(f"ifttt POST {PATH}/disable => delay 2", *([f"ifttt POST {PATH}/enable => delay {seconds}"] if seconds else []))
+    turn_off(page, shop)
+    until(page, "disconnecting")
+    assert cancel(page, other, shop), "Keep is offered while IFTTT takes its time"
+    act(page, other, shop)
+    assert rests(page, shop, customer) in ON
+    # Both calls are over by then.
+    page.wait_for_timeout(1_000 * (2 + seconds) + 500)
+    assert rests(page, shop, customer) in ON
+    agree(page, other, shop, customer)
+    goes_through(page, shop, customer)
+
+
 # Calls behind which the page has no step of the user's
 
 @pytest.mark.timeout(180)
