@@ -32,14 +32,12 @@ struct ExampleTests {
 
     @Test("without a folder nothing stays")
     func temporary() async throws {
-        let before = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
-        let example = try Example(folder: nil)
-        let during = Set(try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())).subtracting(
-            before)
-        #expect(during.contains { $0.hasPrefix("connected-accounts-") })
+        // Other tests start the example too.
+        let place = try TemporaryFolder()
+        let example = try Example(folder: nil, temporary: place.path)
+        #expect(place.names().count == 1 && place.names()[0].hasPrefix("connected-accounts-"))
         try example.stop()
-        let own = during.filter { $0.hasPrefix("connected-accounts-") }
-        #expect(own.allSatisfy { !FileManager.default.fileExists(atPath: NSTemporaryDirectory() + $0) })
+        #expect(place.names() == [])
     }
 }
 
@@ -63,8 +61,8 @@ private final class Example {
     let sandboxPort: Int
     private let process = Process()
 
-    /// Starts it; without a port of the sandbox, at ports that are free.
-    init(folder: String?, sandboxPort: Int? = nil) throws {
+    /// Starts it; without a port of the sandbox, at ports that are free. What it makes for itself alone is in `temporary`.
+    init(folder: String?, temporary: String = NSTemporaryDirectory(), sandboxPort: Int? = nil) throws {
         // The services listen on this port and the next ones: one range of many is free.
         let port = sandboxPort ?? Int.random(in: 2_000...3_000) * 10
         self.sandboxPort = port
@@ -72,6 +70,7 @@ private final class Example {
         process.executableURL = URL(filePath: Self.program)
         process.arguments =
             ["--print-json", "--sandbox-port", "\(port)"] + (folder.map { ["--folder", $0] } ?? [])
+        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary]) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
