@@ -3,10 +3,15 @@ public enum Base64URL {
     private static let alphabet = ContiguousArray(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// By a character's code its six bits; 0xFF for every other character.
-    private static let values: ContiguousArray<UInt8> = {
-        var table = ContiguousArray<UInt8>(repeating: 0xFF, count: 256)
-        for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
+    /// What a character adds to the three bytes of its group of four, by its place in the group and its code: 256 codes for each
+    /// place. The first byte is the least significant one. The fourth is 0 for a character of the alphabet, and 0xFF for any other.
+    private static let values: ContiguousArray<UInt32> = {
+        var table = ContiguousArray<UInt32>(repeating: 0xFF00_0000, count: 4 * 256)
+        for place in 0..<4 {
+            for (value, character) in alphabet.enumerated() {
+                table[place * 256 + Int(character)] = (UInt32(value) << UInt32(26 - 6 * place)).byteSwapped
+            }
+        }
         return table
     }()
 
@@ -72,42 +77,37 @@ public enum Base64URL {
 
     /// Decodes a text, and returns whether it is the only encoding of its bytes; otherwise the output means nothing.
     ///
-    /// Indices are not checked: `values` has one value for each byte, `text` is read below its count, and `output` has room for
+    /// Indices are not checked: `values` has four values for each byte, `text` is read below its count, and `output` has room for
     /// three bytes of every four characters, one of two that are left over, and two of three.
     private static func read(
-        _ text: UnsafeBufferPointer<UInt8>, by values: UnsafeBufferPointer<UInt8>,
+        _ text: UnsafeBufferPointer<UInt8>, by values: UnsafeBufferPointer<UInt32>,
         to output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
         guard let base = output.baseAddress else { return true }
-        func value(_ index: Int) -> UInt8 { values[Int(text[index])] }
-        var all: UInt8 = 0
+        func bytes(_ index: Int, _ place: Int) -> UInt32 { values[place * 256 + Int(text[index &+ place])] }
+        var all: UInt32 = 0
         var (start, end) = (0, 0)
-        // Eight characters are six bytes, which are written with two more that the next ones replace.
-        while start + 8 <= text.count, end + 8 <= output.count {
-            var bits: UInt64 = 0
-            for index in start..<(start + 8) {
-                all |= value(index)
-                bits = bits << 6 | UInt64(value(index))
+        // Three bytes are written with a fourth, which the next ones replace.
+        for _ in 0..<max(0, (output.count - 1) / 3) {
+            let three = bytes(start, 0) | bytes(start, 1) | bytes(start, 2) | bytes(start, 3)
+            all |= three
+            UnsafeMutableRawPointer(base + end).storeBytes(of: three.littleEndian, as: UInt32.self)
+            start &+= 4
+            end &+= 3
+        }
+        all >>= 24
+        while start < text.count {
+            let count = min(4, text.count - start)
+            var group = (0..<count).reduce(0) { $0 | bytes(start, $1) }
+            for _ in 1..<count {
+                output[end] = UInt8(truncatingIfNeeded: group)
+                group >>= 8
+                end += 1
             }
-            UnsafeMutableRawPointer(base + end).storeBytes(of: (bits << 16).bigEndian, as: UInt64.self)
-            start += 8
-            end += 6
+            // The last character's other bits are 0.
+            all |= group
+            start += count
         }
-        while start + 4 <= text.count {
-            let (a, b, c, d) = (value(start), value(start + 1), value(start + 2), value(start + 3))
-            all |= a | b | c | d
-            output[end] = a << 2 | b >> 4
-            output[end + 1] = b << 4 | c >> 2
-            output[end + 2] = c << 6 | d
-            start += 4
-            end += 3
-        }
-        let rest = text.count - start
-        guard rest > 0 else { return all < 64 }
-        let (a, b, c) = (value(start), value(start + 1), rest == 3 ? value(start + 2) : 0)
-        output[end] = a << 2 | b >> 4
-        if rest == 3 { output[end + 1] = b << 4 | c >> 2 }
-        // The last character's other bits are 0.
-        return all | a | b | c < 64 && (rest == 3 ? c & 0x03 : b & 0x0F) == 0
+        return all == 0
     }
 }

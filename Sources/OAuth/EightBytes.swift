@@ -7,13 +7,16 @@ extension Span<UInt8> {
     ///   also set that of a byte above a wanted one.
     @inline(__always)
     func firstIndex(from start: Int, _ flags: (UInt64) -> UInt64) -> Int {
+        precondition(start >= 0)
         var index = start
-        while index + 8 <= count {
-            let found = flags(eight(at: index))
-            guard found == 0 else { return index + found.trailingZeroBitCount / 8 }
-            index += 8
+        // Below, `index` is not negative, and eight bytes are loaded only where eight are left.
+        while index <= count &- 8 {
+            let found = flags(
+                UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)))
+            guard found == 0 else { return index &+ found.trailingZeroBitCount / 8 }
+            index &+= 8
         }
-        while index < count, flags(UInt64(self[index])) & 0x80 == 0 { index += 1 }
+        while index < count, flags(UInt64(self[unchecked: index])) & 0x80 == 0 { index &+= 1 }
         return index
     }
 

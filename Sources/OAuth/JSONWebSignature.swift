@@ -1,9 +1,8 @@
+internal import Synchronization
+
 /// A signed text in its compact form: read, but not verified before ``verify(with:allowing:)`` (RFC 7515, section 7.1).
 struct JSONWebSignature: Sendable {
-    /// `alg` as the header states it. The client's policy decides whether it is accepted.
-    let algorithm: String?
-    /// `kid`.
-    let keyID: String?
+    private let header: Header
     /// What was signed, decoded.
     let payload: [UInt8]
     /// Header and payload as they were encoded, with the dot between.
@@ -35,28 +34,24 @@ struct JSONWebSignature: Sendable {
             throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(bytes.count)")
         }
         let parts = try Self.parts(of: bytes)
-        let header = try Self.header(Base64URL.decode(parts.header))
+        header = try Header.read(parts.header)
         guard let payload = Base64URL.decode(parts.payload) else {
             throw Self.wrong("payload", "Base64URL without padding", found: "something else")
         }
         guard let signature = Base64URL.decode(parts.signature) else {
             throw Self.wrong("signature", "Base64URL without padding", found: "something else")
         }
-        let algorithm = try Self.string("alg", in: header)
-        let keyID = try Self.string("kid", in: header)
-        let type = try Self.string("typ", in: header)
-        if type.map({ !Self.isType($0, among: types) }) ?? needsType {
+        if header.type.map({ !Self.isType($0, among: types) }) ?? needsType {
             let expected = types == ["jwt"] ? "JWT" : types.joined(separator: " or ")
-            throw Self.wrong("typ", expected, found: Self.redaction(token, secrets)(type ?? "nothing", limit: 40))
+            throw Self.wrong(
+                "typ", expected, found: Self.redaction(token, secrets)(header.type ?? "nothing", limit: 40))
         }
-        if let critical = header["crit"] {
+        if let critical = header.critical {
             let names = critical.array?.compactMap(\.string).joined(separator: ", ") ?? critical.kind
             throw Self.wrong(
                 "crit", "absent, because no extension is supported",
                 found: Self.redaction(token, secrets)(names, limit: 100))
         }
-        self.algorithm = algorithm
-        self.keyID = keyID
         self.token = token
         others = secrets
         self.payload = payload
@@ -96,13 +91,14 @@ struct JSONWebSignature: Sendable {
     func verify(
         with keys: JSONWebKeySet, allowing algorithms: [SignatureAlgorithm]
     ) throws(OAuthError) -> (payload: [UInt8], algorithm: SignatureAlgorithm) {
-        guard let algorithm = algorithms.first(where: { $0.rawValue == self.algorithm }) else {
+        guard let algorithm = algorithms.first(where: { $0.rawValue == header.algorithm }) else {
             let allowed = algorithms.map(\.rawValue).joined(separator: ", ")
             throw .refused(
                 Refusal(
                     .algorithm, expected: "alg: \(allowed)",
-                    found: self.algorithm.map { Self.redaction(token, others)($0, limit: 40) } ?? "nothing"))
+                    found: header.algorithm.map { Self.redaction(token, others)($0, limit: 40) } ?? "nothing"))
         }
+        let keyID = header.keyID
         let candidates = keys.candidates(keyID: keyID, algorithm: algorithm)
         guard !candidates.isEmpty else {
             let name = keyID.map { " named “\(Self.redaction(token, others)($0, limit: 100))”" } ?? ""
@@ -134,25 +130,61 @@ struct JSONWebSignature: Sendable {
         return types.contains { word == $0 || word == "application/" + $0 }
     }
 
-    private static func header(_ bytes: [UInt8]?) throws(OAuthError) -> JSONObject {
-        guard let bytes else { throw wrong("header", "Base64URL without padding", found: "something else") }
-        guard let header = (try? JSONValue(parsing: bytes))?.object else {
-            throw wrong("header", "a JSON object", found: "something else")
-        }
-        return header
-    }
-
-    private static func string(_ name: String, in header: JSONObject) throws(OAuthError) -> String? {
-        guard let value = header[name] else { return nil }
-        guard let text = value.string else { throw wrong(name, "a string", found: value.kind) }
-        return text
-    }
-
-    private static func wrong(_ member: String, _ expected: String, found: String) -> OAuthError {
+    fileprivate static func wrong(_ member: String, _ expected: String, found: String) -> OAuthError {
         .refused(Refusal(.tokenForm, expected: "\(member): \(expected)", found: found))
     }
 }
 
 extension JSONWebSignature: CustomReflectable {
-    var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm as Any, "keyID": keyID as Any]) }
+    var customMirror: Mirror {
+        Mirror(self, children: ["algorithm": header.algorithm as Any, "keyID": header.keyID as Any])
+    }
+}
+
+/// What the header of a signed text states. Nothing of it is verified.
+private final class Header: Sendable {
+    /// `alg`. The client's policy decides whether it is accepted.
+    let algorithm: String?
+    /// `kid`.
+    let keyID: String?
+    /// `typ`.
+    let type: String?
+    /// `crit`.
+    let critical: JSONValue?
+    private let encoded: [UInt8]
+
+    /// The header that was read last: all texts of a server have the same one until its key changes.
+    private static let last = Mutex<Header?>(nil)
+
+    static func read(_ encoded: ArraySlice<UInt8>) throws(OAuthError) -> Header {
+        if let known = last.withLock({ $0 }), known.isEncoded(as: encoded) { return known }
+        let header = try Header(encoded)
+        last.withLock { $0 = header }
+        return header
+    }
+
+    private func isEncoded(as other: ArraySlice<UInt8>) -> Bool {
+        let encoded = encoded
+        return encoded.span.isIdentical(to: other.span)
+    }
+
+    private init(_ encoded: ArraySlice<UInt8>) throws(OAuthError) {
+        guard let bytes = Base64URL.decode(encoded) else {
+            throw JSONWebSignature.wrong("header", "Base64URL without padding", found: "something else")
+        }
+        guard let members = (try? JSONValue(parsing: bytes))?.object else {
+            throw JSONWebSignature.wrong("header", "a JSON object", found: "something else")
+        }
+        algorithm = try Self.string("alg", in: members)
+        keyID = try Self.string("kid", in: members)
+        type = try Self.string("typ", in: members)
+        critical = members["crit"]
+        self.encoded = Array(encoded)
+    }
+
+    private static func string(_ name: String, in members: JSONObject) throws(OAuthError) -> String? {
+        guard let value = members[name] else { return nil }
+        guard let text = value.string else { throw JSONWebSignature.wrong(name, "a string", found: value.kind) }
+        return text
+    }
 }
