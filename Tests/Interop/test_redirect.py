@@ -2,8 +2,11 @@
 
 import os
 import re
+import resource
 import signal
 import socket
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
@@ -185,6 +188,50 @@ def test_a_silent_connection_does_not_keep_the_redirect_out(login: Login, django
     where = urlsplit(login.redirect_uri)
     with socket.create_connection((where.hostname, where.port), timeout=5):
         assert login.complete(django).ok().json["account"] == "mine"
+
+
+def leave_descriptors(login: Login, number: int) -> None:
+    """Leaves the command this many more than it has while it listens."""
+    where = urlsplit(login.redirect_uri)
+    # Refused when the listener has begun, and closed when sending fails.
+    with socket.create_connection((where.hostname, where.port), timeout=40) as connection, suppress(ConnectionError):
+        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        while True:
+            connection.sendall(b"\n")
+    open_ones = {int(path.name) for path in Path(f"/proc/{login.process.pid}/fd").iterdir()}
+    # A new one gets the lowest number that is free.
+    limit = sorted(set(range(max(open_ones) + number + 2)) - open_ones)[number]
+    resource.prlimit(login.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+
+
+def processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_connections_that_take_all_descriptors_do_not_keep_the_redirect_out(handshake: Handshake, django: Stranger) -> None:
+    # Root's programs are asked whose a connection is only if `sudo` has started them.
+    handshake.environment["SUDO_UID"] = str(os.getuid())
+    login = handshake.login("mine", django, "--scope", "openid")
+    right = urlencode(login.approve(django))
+    where = urlsplit(login.redirect_uri)
+    leave_descriptors(login, 8)
+    with ExitStack() as others:
+        for _ in range(31):
+            others.enter_context(socket.create_connection((where.hostname, where.port), timeout=5))
+        assert login.deliver(right).status_code == 200
+        assert login.finish().ok().json["account"] == "mine"
+
+
+def test_a_listener_without_a_descriptor_does_not_work_all_the_time(handshake: Handshake, django: Stranger) -> None:
+    login = handshake.login("mine", django, timeout=6)
+    where, pid = urlsplit(login.redirect_uri), login.process.pid
+    leave_descriptors(login, 0)
+    with socket.create_connection((where.hostname, where.port), timeout=5):
+        before = processor_seconds(pid)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert processor_seconds(pid) - before < 0.5, "it asks again and again for a connection that it cannot have"
+    assert login.finish().status == 2
 
 
 def test_the_listener_is_on_loopback_only_and_gone_afterwards(login: Login, django: Stranger) -> None:

@@ -58,7 +58,7 @@ final class ListeningSocket: Sendable {
         if closes { _ = systemClose(descriptor) }
     }
 
-    /// The next connection, or nil when it has gone already.
+    /// The next connection, or nil when it has gone already or, as `errno` says, cannot be accepted.
     func accept() -> CInt? {
         let connection = systemAccept(descriptor, nil, nil)
         guard connection >= 0 else { return nil }

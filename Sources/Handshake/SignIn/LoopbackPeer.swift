@@ -51,14 +51,20 @@ package enum LoopbackPeer {
     /// The user who has the other end of a connection.
     package static func owner(of peer: End, connectedTo local: End) -> Owner {
         #if os(Linux)
+        owner(of: peer, connectedTo: local, listedIn: files)
+        #else
+        .unlisted
+        #endif
+    }
+
+    /// The same, by the tables in some files. One that is there and cannot be read, as without a free descriptor, leaves the owner
+    /// missing: who connects can use up the descriptors.
+    static func owner(of peer: End, connectedTo local: End, listedIn files: [String]) -> Owner {
         for _ in 0..<looks {
-            let owner = Self.owner(of: peer, connectedTo: local, in: files.map(contents))
+            let owner = (try? Self.owner(of: peer, connectedTo: local, in: files.map(contents))) ?? .missing
             guard owner == .missing else { return owner }
         }
-        return absence(under: contents(of: "/proc/sys/kernel/osrelease"))
-        #else
-        return .unlisted
-        #endif
+        return absence(under: (try? contents(of: "/proc/sys/kernel/osrelease")) ?? [])
     }
 
     /// What it means that the tables do not have a connection.
@@ -70,8 +76,14 @@ package enum LoopbackPeer {
         String(decoding: release, as: UTF8.self).lowercased().contains("microsoft") ? .unlisted : .missing
     }
 
-    private static func contents(of file: String) -> [UInt8] {
-        (try? Descriptor(path: file, O_RDONLY).readAll(capacity: limit)) ?? []
+    /// A table; empty where the system has none, or shows none.
+    private static func contents(of file: String) throws(SystemFailure) -> [UInt8] {
+        do {
+            return try Descriptor(path: file, O_RDONLY).readAll(capacity: limit)
+        } catch {
+            guard [ENOENT, EACCES, EPERM].contains(error.code) else { throw error }
+            return []
+        }
     }
 
     /// Looks for a connection in tables with lines of `sl local remote state queues timers retransmits uid timeout inode …`.

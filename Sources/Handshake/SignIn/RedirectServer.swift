@@ -9,8 +9,8 @@ import Darwin
 /// Serves connections on one listening socket until a redirect is accepted or a stop is signalled.
 ///
 /// Runs on a thread of its own and waits in `poll`. Several connections are open at a time, because browsers open some
-/// ahead and leave them idle; each has five seconds. There are never more than 32: the oldest makes room, so that idle
-/// connections do not keep the redirect out.
+/// ahead and leave them idle; each has five seconds. There are never more than 32, and fewer where the process has no more
+/// descriptors: the oldest makes room, so that idle connections do not keep the redirect out.
 struct RedirectServer<Value: Sendable> {
     let socket: ListeningSocket
     let exchange: RedirectExchange<Value>
@@ -26,24 +26,30 @@ struct RedirectServer<Value: Sendable> {
 
     private static var connectionTimeout: Duration { .seconds(5) }
     private static var maximumConnections: Int { 32 }
+    /// What keeps a connection from being accepted until another one has ended.
+    private static var shortages: [CInt] { [EMFILE, ENFILE, ENOBUFS, ENOMEM] }
 
     /// Serves; the value of the accepted redirect, or nil when stopped.
     func run() -> Value? {
         var connections: [Connection] = []
-        defer { for connection in connections { close(connection.descriptor) } }
+        // Kept for the look at whose a connection is, which needs one: connections may use up all others.
+        var spare = spareDescriptor()
+        // Whether the listener is left out of a wait: it stays readable as long as nothing can be accepted.
+        var pauses = false
+        defer { for descriptor in connections.map(\.descriptor) + [spare] { close(descriptor) } }
         while true {
             var polled = [
                 pollfd(fd: stop.receiver, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: pauses ? -1 : socket.descriptor, events: Int16(POLLIN), revents: 0),
             ]
             polled += connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-            guard poll(&polled, nfds_t(polled.count), 500) >= 0 || errno == EINTR else { return nil }
+            guard poll(&polled, nfds_t(polled.count), pauses ? 100 : 500) >= 0 || errno == EINTR else { return nil }
             if polled[0].revents != 0 { return nil }
             let now = ContinuousClock.now
             var open: [Connection] = []
             var finished: [CInt] = []
             for (connection, poll) in zip(connections, polled.dropFirst(2)) {
-                switch serve(connection, isReadable: poll.revents != 0, now: now) {
+                switch serve(connection, isReadable: poll.revents != 0, now: now, sparing: &spare) {
                 case .open(let connection): open.append(connection)
                 case .finished: finished.append(connection.descriptor)
                 case .accepted(let value): return value
@@ -51,9 +57,14 @@ struct RedirectServer<Value: Sendable> {
             }
             for descriptor in finished { close(descriptor) }
             connections = open
-            if polled[1].revents != 0, let descriptor = socket.accept() {
+            pauses = false
+            guard polled[1].revents != 0 else { continue }
+            if let descriptor = socket.accept() {
                 if connections.count == Self.maximumConnections { close(connections.removeFirst().descriptor) }
                 connections.append(Connection(descriptor: descriptor, end: now.advanced(by: Self.connectionTimeout)))
+            } else if Self.shortages.contains(errno) {
+                pauses = connections.isEmpty
+                if !pauses { close(connections.removeFirst().descriptor) }
             }
         }
     }
@@ -64,7 +75,11 @@ struct RedirectServer<Value: Sendable> {
         case accepted(Value)
     }
 
-    private func serve(_ connection: Connection, isReadable: Bool, now: ContinuousClock.Instant) -> Step {
+    private func spareDescriptor() -> CInt { fcntl(stop.receiver, F_DUPFD_CLOEXEC, 0) }
+
+    private func serve(
+        _ connection: Connection, isReadable: Bool, now: ContinuousClock.Instant, sparing spare: inout CInt
+    ) -> Step {
         guard isReadable else { return now < connection.end ? .open(connection) : .finished }
         var connection = connection
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -78,7 +93,10 @@ struct RedirectServer<Value: Sendable> {
         guard RedirectExchange<Value>.isComplete(connection.head) else {
             return now < connection.end ? .open(connection) : .finished
         }
-        guard !isForeign(connection.descriptor) else {
+        close(spare)
+        let isForeign = isForeign(connection.descriptor)
+        spare = spareDescriptor()
+        guard !isForeign else {
             write(exchange.refusal("403 Forbidden", page: .foreign(language: .user)).bytes, to: connection.descriptor)
             return .finished
         }

@@ -71,6 +71,13 @@ struct LoopbackPeerTests {
         #expect(try owner(Self.head + Self.line(Self.peer, Self.listener, user: 0, inode: 0)) == .gone)
     }
 
+    @Test("I6: tables that cannot be read make each connection foreign, and those that are not there none")
+    func unreadable() throws {
+        let end = try #require(LoopbackPeer.End("127.0.0.1", port: 0xD202))
+        #expect(LoopbackPeer.owner(of: end, connectedTo: end, listedIn: ["/"]) == .missing)
+        #expect(LoopbackPeer.owner(of: end, connectedTo: end, listedIn: ["/no/table"]) == .unlisted)
+    }
+
     @Test("I6: under WSL a connection that Linux does not list may be that of a program of Windows")
     func windows() {
         #expect(LoopbackPeer.absence(under: Array("5.15.133.1-microsoft-standard-WSL2\n".utf8)) == .unlisted)
