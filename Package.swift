@@ -477,7 +477,7 @@ let package = Package(
                 "PostgresVault", "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
                 // Empty, unless the thread sanitizer is on.
                 "ThreadSanitizerLock",
-                argumentParser, httpTypes, logging, hummingbird, nio("NIOCore"), serviceLifecycle,
+                argumentParser, httpTypes, logging, hummingbird, hummingbirdCore, nio("NIOCore"), serviceLifecycle,
             ],
             resources: ["html", "css", "js"].map { .embedInCode("Companion/Web/companion.\($0)") },
             swiftSettings: strict),

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Handshake
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import Nearby
@@ -29,6 +30,9 @@ struct CompanionServer: Sendable {
     /// The maximum number of bytes that an action has.
     private static let actionLimit = 8_192
 
+    /// How many connections are open at a time. Any program of this machine can connect, and leave the command no descriptor.
+    private static let maximumConnections = 64
+
     /// Serves until the task is cancelled.
     ///
     /// - Parameter began: called with the port.
@@ -39,7 +43,9 @@ struct CompanionServer: Sendable {
         log.logLevel = .critical
         let application = Application(
             responder: Guarded(routes: router(bound).buildResponder(), port: bound),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), serverName: nil),
+            configuration: ApplicationConfiguration(
+                address: .hostname("127.0.0.1", port: port), serverName: nil,
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections, logger: log)),
             onServerRunning: { channel in
                 bound.number = channel.localAddress?.port ?? port
                 began(bound.number)
