@@ -224,12 +224,12 @@ extension Span<UInt8> {
 
     /// Whether these are the bytes of a text.
     func hasBytes(of text: String) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { isIdentical(to: $0.span) }
-            ?? Array(text.utf8).withUnsafeBufferPointer { isIdentical(to: $0.span) }
+        text.utf8.withContiguousStorageIfAvailable { hasBytes(of: $0.span) }
+            ?? Array(text.utf8).withUnsafeBufferPointer { hasBytes(of: $0.span) }
     }
 
     /// Whether both have the same bytes.
-    func isIdentical(to other: Span<UInt8>) -> Bool {
+    func hasBytes(of other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         var index = 0
         while index + 8 <= count {

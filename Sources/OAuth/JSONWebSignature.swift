@@ -164,8 +164,8 @@ private final class Header: Sendable {
     }
 
     private func isEncoded(as other: ArraySlice<UInt8>) -> Bool {
-        let encoded = encoded
-        return encoded.span.isIdentical(to: other.span)
+        let encoded = encoded[...]
+        return encoded.span.hasBytes(of: other.span)
     }
 
     private init(_ encoded: ArraySlice<UInt8>) throws(OAuthError) {
