@@ -317,6 +317,8 @@ public final class AsyncHTTPTransport: Transport {
             .unreachable(host: host, reason: systemReason(error.errnoCode))
         case let error as IOError:
             .cut(host: host, reason: systemReason(error.errnoCode))
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof:
+            .cut(host: host, reason: "the server has closed it")
         default:
             .cut(host: host, reason: "\(type(of: error))")
         }
