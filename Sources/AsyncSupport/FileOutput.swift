@@ -8,8 +8,8 @@ import Darwin
 
 /// Writes a new file that only its owner can read and write.
 ///
-/// - Returns: nil, or the system's error number: `EEXIST` where the name is taken, also by a symbolic link. Of a file that could not be
-///   written whole, nothing stays.
+/// - Returns: nil, or the system's error number: `EEXIST` where the name is taken, also by a symbolic link. A file that
+///   could not be written whole is removed.
 package func writeNewFile(_ bytes: [UInt8], at path: String) -> CInt? {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return errno }

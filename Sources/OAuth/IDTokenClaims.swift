@@ -4,7 +4,7 @@ internal import Crypto
 /// server.
 ///
 /// Only ``IDTokenValidator`` makes one from a token. `nonce`, `at_hash` and `c_hash` are not among ``claims``: they are
-/// secrets, or hashes of secrets. Of the nonce a digest stays, against which the ID tokens of refreshes are checked.
+/// secrets, or hashes of secrets. A digest of the nonce is kept, to check the ID tokens of refreshes.
 public struct IDTokenClaims: Sendable, Hashable {
     /// `iss`: the server that issued the token.
     public let issuer: String

@@ -59,7 +59,7 @@ struct JSONWebSignature: Sendable {
         signedBytes = bytes[..<parts.payload.endIndex]
     }
 
-    /// Of what no error shows. Made for an error alone.
+    /// Hides the token and other secrets in an error. Made only when there is one.
     private static func redaction(_ token: Secret, _ others: [Secret]) -> Redaction { Redaction(others + [token]) }
 
     /// The three parts of the compact form.

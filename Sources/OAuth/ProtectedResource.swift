@@ -133,8 +133,8 @@ public struct ProtectedResourceRequest: Sendable {
     /// Reads the response.
     ///
     /// - Returns: what the document says, or nil when there is none here and the next address is to be asked: after status
-    ///   4xx and 502, and after a 200 that is no JSON object or more than 256 KiB. Of an address that the API named, only 404
-    ///   and 410 count as none.
+    ///   4xx and 502, and after a 200 that is no JSON object or more than 256 KiB. If the API named the
+    ///   address, only 404 and 410 count as none.
     /// - Throws: ``OAuthError`` when no other address is to be asked: for a redirect, another error, or a document that is
     ///   wrong.
     public func document(from response: ResponseMessage) throws(OAuthError) -> ProtectedResource? {

@@ -151,7 +151,7 @@ final class PostgresHolds: Sendable {
     /// A holder that may still have a record.
     struct Unreleased {
         let holder: [UInt8]
-        /// Of a lease that was kept because an answer could not be stored: its fence, and since when.
+        /// The fence of a lease that was kept because an answer could not be stored, and since when.
         var unstored: (fence: Int64, since: ContinuousClock.Instant)?
         /// Another holder that may have got the record from this one: the answer to its ACQUIRE did not come. The next update has its name, so
         /// that it is the same ACQUIRE; it was never released, so no late release can free it.

@@ -235,7 +235,7 @@ extension PostgresVault: TableVault {
 
     package func name(_ bytes: [UInt8]) -> RecordName { RecordName(digest: bytes) }
 
-    /// Of this machine. What was seen counts for two weeks, so that differences of clocks do not matter.
+    /// This machine's time. What was seen counts for two weeks, so that differences of clocks do not matter.
     package static func now() -> Int64 { LeaseMoment.now().wall.milliseconds }
 
     func name(of key: VaultKey) -> RecordName { keys.seal.shortName(of: key) }

@@ -12,9 +12,9 @@ import Foundation
 /// The clients that sign instead of showing a secret.
 enum AssertingClients {
     static let keyed = "sandbox-key"
-    /// Of a server that departs from the standard: assertions are for the token endpoint.
+    /// For a server that departs from the standard: the audience of assertions is the token endpoint.
     static let keyedForTokens = "sandbox-key-token-endpoint"
-    /// The same: assertions are for the endpoint that is called.
+    /// The same: the audience of assertions is the endpoint that is called.
     static let keyedForEndpoints = "sandbox-key-endpoint"
     /// The same: assertions are for either of these or the issuer.
     static let keyedForEither = "sandbox-key-either"

@@ -105,14 +105,14 @@ enum Fixtures {
 
     static let users = SandboxUser.plain(passwords: "standards-matter", "must-should-may")
 
-    /// Of the APIs, which have neither clients nor users of their own.
+    /// The dialect of the APIs, which have neither clients nor users of their own.
     static let resourceDialect = Dialect(
         name: .resources, title: "APIs of Standard OAuth", clients: [], users: [],
         scopes: Dialect.ScopeRules(known: [], separators: [" "], standard: []), codeLifetime: 60,
         accessTokenLifetime: 3600, tokenForm: .base64URL,
         wording: Dialect.ConsentWording(allow: "Allow", refuse: "Do not allow", scopes: [:]), refresh: { _ in .kept })
 
-    /// Of the endpoints for clients with a certificate, which are the standard server's.
+    /// The dialect of the endpoints for clients with a certificate, which are the standard server's.
     static let certificateDialect = Dialect(
         name: .mutualTLS, title: "Standard OAuth by mutual TLS", clients: [], users: [],
         scopes: Dialect.ScopeRules(known: [], separators: [" "], standard: []), codeLifetime: 60,

@@ -13,7 +13,7 @@ import Foundation
 ///
 /// A class, because the endpoints and the resources share it.
 final class ProofChecks: Sendable {
-    /// Who gives a nonce. The authorization server and the resources stand on one origin and have nonces of their own.
+    /// Which server issues a nonce. The authorization server and the resources share an origin and have nonces of their own.
     enum Role: Sendable {
         case authorizationServer, resource
     }

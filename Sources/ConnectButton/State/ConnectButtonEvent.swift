@@ -16,7 +16,7 @@ public enum ConnectButtonEvent: Sendable, Hashable {
     case retry
     /// Cancel what is in progress.
     case cancel
-    /// Yes, disconnect. Of a pending connection, which offers it below, it asks first.
+    /// Yes, disconnect. For a pending connection, which offers it below, the button asks first.
     case disconnect
     /// No, stay connected.
     case keep

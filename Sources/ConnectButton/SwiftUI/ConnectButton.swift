@@ -95,7 +95,7 @@ public struct ConnectButton: View {
     /// - Parameters:
     ///   - connection: the connection's identifier. One that is invalid is shown as unknown.
     ///   - accounts: has a client of `Service/ifttt`, whose redirect URI is the callback that is registered at IFTTT.
-    ///   - tokens: how the user token is obtained. Of closures that change while the button stays, the newest is called.
+    ///   - tokens: how the user token is obtained. If the closure changes while the button is shown, the newest is called.
     ///   - log: receives what the button does; by default a logger of the connection's own. The first one counts, as long as
     ///     the button stays.
     public init(_ connection: String, accounts: Handshake, tokens: TokenDelivery = .redirect, log: Logger? = nil) {

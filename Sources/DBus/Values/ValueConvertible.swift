@@ -154,7 +154,7 @@ extension Array: ValueConvertible where Element: ValueConvertible {
     }
 }
 
-/// Of entries with duplicate keys, the last one counts; the specification does not define it.
+/// If entries have the same key, the last one counts; the specification does not define this.
 extension Dictionary: ValueConvertible where Key: ValueConvertible & Comparable, Value: ValueConvertible {
     package static var valueType: ValueType { .dictionary(key: Key.valueType, value: Value.valueType) }
 

@@ -86,7 +86,7 @@ public final class FileSelectorModel {
     ///
     /// It is selected, and ends the choice of an earlier launch where that was another file.
     ///
-    /// - Returns: the selected file. Of an own file and a sample with one identifier, it is the own file.
+    /// - Returns: the selected file. If a file of the user's and a sample have the same identifier, it is the user's.
     @discardableResult
     public func choose(_ file: GeneticFile) -> GeneticFile {
         state.select(file.id)

@@ -121,7 +121,7 @@ public final class Keeper: Sendable {
 
     /// Refreshes the accounts that are due, each at most once, and returns. It is for programs that a timer starts.
     ///
-    /// Of a service that fails, the accounts that remain are left for the next time. Reports that the webhook does not confirm delay the end by
+    /// When a service fails, its remaining accounts are left for the next time. Reports that the webhook does not confirm delay the end by
     /// 80 s at most.
     ///
     /// - Parameter horizon: how many seconds ahead an account may be due: the time until the next call. 0 by default.

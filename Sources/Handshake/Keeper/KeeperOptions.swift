@@ -5,7 +5,7 @@ extension Keeper {
     public struct Options: Sendable, Hashable {
         /// How many seconds before its expiry an access token is refreshed. 900 by default.
         ///
-        /// Of a token with a short life it is a quarter of the life.
+        /// For a token with a short life it is a quarter of that life.
         public var lead = 900.0
 
         /// By which part of its life a refresh is earlier than that, at most. Chance decides. 0.1 by default.

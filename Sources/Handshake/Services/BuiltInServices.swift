@@ -3,9 +3,9 @@ public import OAuth
 extension Service {
     /// Sequencing.com: genetic files and app chains (`sequencing.md` sections 0 and 1).
     ///
-    /// Basic credentials go raw, scopes are divided by commas, and `mobile=1` asks for the narrow pages. Who the user is, it
-    /// says only to a request with the access token in its URL (section 1.9). Revocation, which the dossier introduces, is used
-    /// where the server has it.
+    /// Basic credentials go raw, scopes are divided by commas, and `mobile=1` asks for the narrow pages. It says
+    /// who the user is only to a request with the access token in its URL (section 1.9). Revocation, which the dossier introduces,
+    /// is used where the server has it.
     public static let sequencing: Service = {
         let site = EndpointURL(https: "sequencing.com", path: "/")
         return Service(

@@ -9,7 +9,7 @@ public struct MetadataFailure: Sendable, Hashable {
     /// Why its answer is no metadata.
     public let error: HandshakeError
 
-    /// The error. Of an answer with no more than a status, the status: the line before says what to do.
+    /// The error. For an answer without a code or a text, only its status: the line before says what to do.
     var reason: String {
         if !isTemporary, case .exchange(.server(let answer)) = error, answer.code == nil, answer.text == nil,
             let status = answer.status

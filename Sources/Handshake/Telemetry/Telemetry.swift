@@ -116,7 +116,7 @@ package final class Telemetry: Sendable {
 
     // MARK: Traces
 
-    /// Runs a body within a span, which ends with it. Of an error it has the kind alone: a text may name a user.
+    /// Runs a body within a span, which ends with it. The span has only the kind of an error: its text may name a user.
     ///
     /// - Parameters:
     ///   - name: the operation, such as `handshake.refresh`.

@@ -17,9 +17,9 @@ public struct VaultKey: Sendable, Codable {
         case registration
         /// What a server has registered for an app.
         ///
-        /// The components are the issuer, the redirect and the API, or `issuer` without one; of a client with a key
-        /// `private_key_jwt` too. Of a sign-in of the command that is not done they are the issuer, the API or `issuer`,
-        /// `unfinished` and the account's name.
+        /// The components are the issuer, the redirect and the API, or `issuer` without one; for a client with a key also
+        /// `private_key_jwt`. For an unfinished sign-in of the command they are the issuer, the API or `issuer`, `unfinished`
+        /// and the account's name.
         case appRegistration = "app_registration"
         /// A person whom the user met nearby. The components are a community and the person's number in it.
         case encounters

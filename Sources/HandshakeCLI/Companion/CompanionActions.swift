@@ -191,7 +191,7 @@ struct CompanionActions: Sendable {
             })
     }
 
-    /// The newest encounters, newest first. Of too many, those that any device can have invented are left out first.
+    /// The newest encounters, newest first. If there are too many, those that any device could have invented are left out first.
     static func shown(of people: [PersonHistory]) -> [(PersonHistory, Encounter)] {
         let rows = people.flatMap { history in history.encounters.map { (history, $0) } }
             .sorted { $0.1.lastSeen > $1.1.lastSeen }

@@ -121,7 +121,7 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
-    /// The services in the order of the clients. Of two clients of one service, users sign in through the first.
+    /// The services in the order of the clients. If a service has two clients, users sign in through the first.
     private var services: [Service] {
         var seen: Set<String> = []
         return handshake.clients.map(\.service).filter { seen.insert($0.name).inserted }

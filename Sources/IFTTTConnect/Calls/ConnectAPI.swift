@@ -91,8 +91,8 @@ public struct ConnectAPI: Sendable {
     /// If the service asks for a longer pause than planned, it is respected; beyond ``maximumPause`` the call fails
     /// immediately, with ``ConnectError/Problem/retryAfter``.
     ///
-    /// Of the other calls, here and in ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`)
-    /// are retried once after a quarter of a second; `perform` and the idempotent ones (`enable`, `disable`,
+    /// The other calls, here and in ``ConnectService``: those that change nothing (`me`, `account`, `fieldOptions`) are
+    /// retried once after a quarter of a second; `perform` and the idempotent ones (`enable`, `disable`,
     /// `refreshLabels`, `notify`) after a second; both accept a `Retry-After` of at most two seconds. All others are
     /// never retried: `update`, `updateDeprecated`, `run`, `test`, `userToken` and `provisionalCode`.
     public struct RetryPolicy: Sendable, Hashable {

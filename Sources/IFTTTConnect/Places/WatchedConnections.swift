@@ -82,8 +82,8 @@ struct WatchedConnections: Sendable, Hashable, Codable {
 
     /// The service says that there is no such connection.
     ///
-    /// One that never was is not watched. Of one that was, nothing is taken away before the service has said so for a while, since
-    /// crossings would be lost; then nothing of it is watched any more, and its switch is remembered.
+    /// A connection that never existed is not watched. One that existed stays watched until the service has said so for a while,
+    /// since crossings would be lost otherwise; then it is no longer watched, and its switch is remembered.
     ///
     /// - Parameter pause: the seconds after which it counts.
     mutating func miss(_ id: ConnectionID, at now: Double, confirmedAfter pause: Double) {

@@ -4,8 +4,8 @@ public import OAuth
 extension FieldValue {
     /// Parses a value. An unknown form becomes ``other(_:)``, as it came.
     ///
-    /// Of a place and an option only the members that the dossier names are read (1.9): a further one is dropped, also when the
-    /// value is sent back.
+    /// Only the members of a place or an option that the dossier names are read (1.9). Others are dropped, also when the value is
+    /// sent back.
     public init(json: JSONValue) {
         switch json {
         case .string(let text): self = .text(text)

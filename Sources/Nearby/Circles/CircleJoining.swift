@@ -187,7 +187,7 @@ public struct CircleJoining: Sendable {
     private func refusal(of number: UInt32, at moment: Double) async throws -> CircleProblem? {
         let records = environment.records(of: server.scope)
         if let present = try await records.state() {
-            // Earlier versions joined circles of other services. Who joins again mixes up no one that is not mixed up already.
+            // Earlier versions joined circles of other services. Joining one of them again mixes up no further people.
             guard present.number != number else { return nil }
             // Another member has agreed in the browser: that member's membership does not replace this one.
             guard present.mustJoinAgain(at: moment) else { return .alreadyJoined }

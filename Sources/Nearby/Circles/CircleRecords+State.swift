@@ -59,8 +59,8 @@ extension CircleRecords {
         var isIdentityPending: Bool?
         /// Whether the server has rejected the bearer.
         var isSignedOut: Bool?
-        /// Of whom the server must still be told that the user hides from them, and of whom that this has ended. It is told
-        /// in this order.
+        /// The members from whom the user hides, and those from whom the user no longer does, that the server must still be told
+        /// of: in this order.
         var unsentHides: Set<UInt32>?
         var unsentUnhides: Set<UInt32>?
         /// Whether this device has fetched from whom the user hides, since it joined.

@@ -12,7 +12,7 @@ struct CircleServer: Sendable {
     let address: EndpointURL
     let transport: any Transport
     var bearer: Secret?
-    /// Of an answer; the longest is a page of 1,000 rows.
+    /// The limits of an answer; the longest is a page of 1,000 rows.
     var limits = TransferLimits(maximumContentLength: 2 << 20)
 
     /// - Throws: ``CircleProblem/address(_:)``.

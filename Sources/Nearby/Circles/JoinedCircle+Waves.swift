@@ -289,7 +289,7 @@ extension JoinedCircle {
         return pairing.flatMap { state.hasPublished(keysOf: $0) ? $0 : nil }
     }
 
-    /// The windows of the last day in which the user has met a person. Who was heard with less trust was not met.
+    /// The windows of the last day in which the user has met a person. A person who was heard with less trust was not met.
     private func windows(
         with person: UserNumber, of trust: Trust, log: EncounterLog
     ) async throws -> Set<UInt32> {

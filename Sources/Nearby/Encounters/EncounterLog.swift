@@ -142,8 +142,8 @@ public struct EncounterLog: Sendable {
 
     /// Deletes encounters older than the retention, and people who have no others.
     ///
-    /// Of people whom no key has verified, and any device can have invented, it keeps 512. Does nothing where the rules have no
-    /// retention.
+    /// Keeps 512 of the people whom no key has verified, because any device could have invented them. Does nothing where the
+    /// rules have no retention.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: how many people were deleted.

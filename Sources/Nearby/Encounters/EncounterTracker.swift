@@ -46,7 +46,7 @@ struct EncounterTracker: Sendable {
         /// Ask the log whether to alert the user, then call ``EncounterTracker/announced(_:at:)``. Until then, further
         /// sightings do not ask again.
         var shouldAnnounce = false
-        /// Who gave way to the new person.
+        /// The person who was left out for the new one.
         var displaced: (person: UserNumber, encounter: Encounter)?
         /// What any device could have sent before a key verified the person: an encounter of its own, which has ended.
         var unverified: Encounter?
@@ -200,8 +200,8 @@ struct EncounterTracker: Sendable {
         return max(last.instant - sighting.instant, sighting.instant - last.instant) < Self.refusal
     }
 
-    /// Who of the same kind gives way: suspect and relayed people first, then who is silent and was near for the shortest time,
-    /// then the farthest one, if that is farther than the new person. Where no power is stated, the weaker signal is the farther one.
+    /// The person of the same kind who is left out: suspect and relayed people first, then the silent one who was near for the
+    /// shortest time, then the farthest one, if farther than the new person. Where no power is stated, the weaker signal is the farther one.
     private func dispensable(for sighting: Sighting) -> UserNumber? {
         let kind = presences.lazy.filter { $0.value.trust == sighting.trust }
         func shortest(_ people: some Sequence<(key: UserNumber, value: Presence)>) -> UserNumber? {

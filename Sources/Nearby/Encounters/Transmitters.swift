@@ -21,7 +21,7 @@ struct Transmitters: Sendable {
     /// From this person on, people whom keys verify may be relayed.
     private static let sharedCount = 3
 
-    /// From this person on, the transmitter is suspect. Of verified people it takes more than arrive without being a crowd.
+    /// From this person on, the transmitter is suspect. Verified people make it suspect only when they are a crowd.
     private static func suspectCount(of trust: Trust) -> Int {
         trust == .unverified ? sharedCount : CrowdBrake.maximumArrivals + 1
     }

@@ -115,7 +115,7 @@ public final class PairingListener: Sendable {
 
     /// Starts to listen where a device beside this one can connect.
     ///
-    /// Of several networks it is one that other devices can be in, and a tunnel's only if there is no other.
+    /// If there are several networks, it chooses one that other devices can be in, and a tunnel only if there is no other.
     ///
     /// - Parameter isLocal: whether only this machine may connect, as tests do.
     /// - Throws: ``PairingProblem/noNetwork`` where a code would lead the other device to itself;

@@ -14,7 +14,7 @@ public struct ExpectedPeople: Sendable {
 
     private var candidates: [UserNumber: Candidate] = [:]
 
-    /// Who was met longer ago counts as not met, in seconds: seven days.
+    /// For how many seconds a person counts as met: seven days.
     public static let recency = 7 * 86_400.0
 
     public init() {}
@@ -32,8 +32,8 @@ public struct ExpectedPeople: Sendable {
 
     /// What to look for from a moment on.
     ///
-    /// Friends come first, then members who were met in the last seven days, then the others; of both kinds those who were met last come
-    /// first. Of the others each has the same chance in every quarter of an hour.
+    /// Friends come first, then members who were met in the last seven days, then the others. Within the first two kinds, those
+    /// who were met last come first; each of the others has the same chance in every quarter of an hour.
     ///
     /// - Parameters:
     ///   - time: the present.

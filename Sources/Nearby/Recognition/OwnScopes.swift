@@ -5,7 +5,7 @@ public import Handshake
 
 /// What the user is recognised by: a seed for each circle, and one for friends.
 ///
-/// See the circles dossier, chapter 2. Who has the keys of one scope recognises the user in that scope alone. Each scope is
+/// See the circles dossier, chapter 2. The holder of the keys of one scope recognises the user in that scope alone. Each scope is
 /// sent in an advertisement of its own.
 public struct OwnScopes: Sendable {
     /// A circle, or friends.

@@ -36,7 +36,7 @@ extension RollingKeys {
     /// Stores the card of a person whom the user has paired with. It replaces all earlier keys of the person, also those that
     /// another identity signed: this one was verified in person. Its number was not: a number of another known person is refused.
     ///
-    /// - Returns: the person. Who gave no number gets one that no beacon carries.
+    /// - Returns: the person. A person who gave no number gets one that no beacon carries.
     /// - Throws: ``NearbyError/sharedKeys(_:)`` for the user's own card or number, and for keys or a number of another person;
     ///   ``CircleProblem/tableNeeded(circle:)``.
     public func addPaired(_ card: PairingCard, at time: Timestamp) async throws -> UserNumber {

@@ -98,8 +98,8 @@ public struct RollingKeys: Sendable {
         return (0..<days).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) }
     }
 
-    /// Stores a friend's keys. Keys for the same day replace earlier ones; keys of past days are deleted. Of more than twice
-    /// ``maximumDays``, the earliest days are stored.
+    /// Stores a friend's keys. Keys for the same day replace earlier ones; keys of past days are deleted. If there are more
+    /// than twice ``maximumDays``, only the earliest days are stored.
     ///
     /// - Parameters:
     ///   - shared: the friend's keys. The first ones pin the friend's identity: accept them only from that person.

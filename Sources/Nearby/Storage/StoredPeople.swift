@@ -41,7 +41,7 @@ public struct StoredPeople: Sendable {
         /// Whether nothing was deleted.
         public var isEmpty: Bool { records.isEmpty }
 
-        /// Adds what was deleted later. Of damaged records, those remain that were found then.
+        /// Adds what was deleted later. Only the damaged records that were found then remain.
         public mutating func add(_ later: Deletion) {
             people.formUnion(later.people)
             records.merge(later.records) { $0 + $1 }

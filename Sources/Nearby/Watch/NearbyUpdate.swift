@@ -13,9 +13,9 @@ public enum NearbyUpdate: Sendable, Hashable {
     case left(UserNumber, Person?, Encounter)
     /// Everyone who is near. Sent with every tick.
     ///
-    /// Suspect people come last, also members. Of the others, friends come before members, members before unverified people, and of
-    /// equal trust the nearest first. A list with room for some only is cut at its end: what any device can send then hides no member
-    /// who is not suspect.
+    /// Friends come first, then members, then unverified people; suspect people come last, also members. Within each kind the nearest
+    /// come first. A list that is too long for its place is cut at its end, so what any device can send hides no member who is not
+    /// suspect.
     case people([NearbyPerson])
     /// People of a kind are left out, because its places are taken.
     ///

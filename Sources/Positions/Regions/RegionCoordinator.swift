@@ -79,7 +79,7 @@ public actor RegionCoordinator {
     /// position registers the regions.
     ///
     /// Leaves out regions that are not circles, those with another owner's identifier, and one named ``boundaryID``. A circle beyond the
-    /// system's greatest radius gets that radius. Of two regions with one identifier the first counts.
+    /// system's greatest radius gets that radius. If two regions have the same identifier, the first counts.
     public func monitor(_ regions: [Geofence]) async {
         let maximum = max(system.maximumRadius, 1)
         var names: Set<String> = [Self.boundaryID]

@@ -2,7 +2,7 @@
 extension Sandbox {
     /// Signs in and consents as the user, and returns the redirect URL.
     ///
-    /// Runs the same checks as the pages, without HTTP and request log. Of the faults those of signed texts count.
+    /// Runs the same checks as the pages, without HTTP and request log. Only faults of signed texts take effect.
     ///
     /// - Parameters:
     ///   - authorizationURL: an authorization URL of one of this sandbox's services.

@@ -5,7 +5,7 @@ package enum RegisteredRedirect {
 
     /// Whether a redirect URI is registered, compared character by character (RFC 9700, section 2.1).
     ///
-    /// Of a registered loopback address without a port the request may name any port (RFC 8252, section 7.3).
+    /// For a registered loopback address without a port, the request may name any port (RFC 8252, section 7.3).
     package static func matches(_ requested: String, registered: [String]) -> Bool {
         registered.contains { $0 == requested || portless(requested) == $0 }
     }

@@ -9,7 +9,7 @@ struct WebState: Sendable {
     private var sessionOrder: [String] = []
     private var attemptOrder: [String] = []
 
-    /// Of each kind so many are kept; then the oldest is forgotten.
+    /// How many of each kind are kept. Beyond it, the oldest is forgotten.
     static let limit = 1000
 
     mutating func add(_ session: WebSession, id: String) {

@@ -3,8 +3,8 @@ import SandboxCore
 
 /// Five thousand own files, 400001 to 405000, each a pure function of its number.
 ///
-/// Of ten in a row, seven are uploaded, and one each is shared, from apps and altruist; every hundredth has the name of
-/// the one before it. Risks and vitamin D answers take turns.
+/// In each ten, seven are uploaded, one is shared, one is from apps and one is from Altruist. Every hundredth has the name
+/// of the one before it. Risks and vitamin D answers alternate.
 enum LongFileList {
     static let count = 5_000
     static let all = (1...count).map(file)

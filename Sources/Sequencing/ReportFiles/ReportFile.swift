@@ -29,7 +29,7 @@ public struct ReportFile: Sendable, Hashable {
 
     /// The default file name, such as `report_800123.pdf` (dossier 5.7).
     ///
-    /// Of several documents in one report, `report_800123_55012.pdf`. Of a file of data, `data_800123_55012.dat`: a report can
+    /// If the report has several documents, `report_800123_55012.pdf`. For a file of data, `data_800123_55012.dat`: a report can
     /// have several of them, and the service states no name.
     public var suggestedName: String {
         guard !isData else { return "data_\(job)_\(id).\(fileExtension)" }

@@ -27,7 +27,7 @@ struct ChainStarter {
             phase = .ended(.failure(error))
         }
 
-        /// A start that was cancelled. Of one that was sent, it is not known whether a job runs.
+        /// A start that was cancelled. If it was sent, a job may be running.
         static func cancelled(isSent: Bool) -> Started { Started(isSent: isSent) }
 
         private init(isSent: Bool) {

@@ -177,7 +177,7 @@ extension NearbyAdvertise {
         }
     }
 
-    /// Of circles whose published keys have ended: that nothing is sent for them, and the cure; nil where there are none.
+    /// Says that nothing is sent for circles whose published keys have ended, and what to do; nil where there are none.
     static func silence(in vault: any Vault) async throws -> String? {
         var ended: [String] = []
         for circle in try await JoinedCircle.all(in: NearbyVault.environment(vault)) {
