@@ -45,7 +45,7 @@ def test_an_address_is_sent_as_it_was_typed(page: Page, server: SelectorServer, 
     server.registration = [b'{"outcome":"mail_sent"}']
     field.fill(address)
     field.press("Enter")
-    expect(said(page)).to_contain_text("Open the link in the mail")
+    expect(said(page)).to_contain_text("Open the link in the email")
     assert server.registered == [{"email": address}]
 
 
@@ -72,4 +72,4 @@ def test_an_answer_just_below_the_limit_is_read(page: Page, server: SelectorServ
     server.registration = [b'{"outcome":"mail_sent","padding":"', b"x" * 65_000, b'"}']
     field.fill("ada@example.test")
     field.press("Enter")
-    expect(said(page)).to_contain_text("Open the link in the mail")
+    expect(said(page)).to_contain_text("Open the link in the email")

@@ -660,8 +660,8 @@ def test_a_refusal_at_the_service_changes_nothing(open_page: OpenPage, weather: 
 
 
 @pytest.mark.parametrize(("email", "button", "words"), [
-    ("new-person@example.test", "Create an account", "Open the link in the mail to finish your account."),
-    ("ada@example.test", "Reset the password", "Open the link in the mail to choose a new password."),
+    ("new-person@example.test", "Create an account", "Open the link in the email to finish your account."),
+    ("ada@example.test", "Reset the password", "Open the link in the email to choose a new password."),
     ("ada@example.test", "Create an account", "That address is already registered."),
     ("stranger", "Create an account", "That is not an email address."), ("", "Reset the password", "Enter your email address.")])
 def test_the_sheet_asks_for_an_account_or_a_new_password(

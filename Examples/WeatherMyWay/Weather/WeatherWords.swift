@@ -27,7 +27,7 @@ enum WeatherWords: String, Sendable, CaseIterable {
         """
     /// The question follows.
     case question = "23andMe asks:"
-    case pasteLink = "Paste the link from Ancestry's mail"
+    case pasteLink = "Paste the link from Ancestry's email"
     case importLate = """
         The file is not in your list yet. Look again later. If it will not come, give up waiting under “Import from 23andMe or \
         Ancestry”.

@@ -213,7 +213,7 @@ function show(told) {
     running: `Sequencing.com fetches your data from ${told.source}. You may close this page; the file will be in your list.`,
     late: [told.text, WORDS.importLate].filter(Boolean).join(" "), failed: told.text ?? "", done: `${WORDS.newFile} ${files}`,
     "one-of": `${WORDS.oneOfFiles} ${files}`,
-    answering: "Sequencing.com is checking your answer.", question: "23andMe asks you a question.", link: "Ancestry has sent you a mail with a link.",
+    answering: "Sequencing.com is checking your answer.", question: "23andMe asks you a question.", link: "Ancestry has sent you an email with a link.",
   }[state] ?? "");
   said.setAttribute("role", "status");
   const parts = [list, said];

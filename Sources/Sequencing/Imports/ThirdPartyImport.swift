@@ -62,7 +62,7 @@ public struct ThirdPartyImport: Sendable {
             case .badCredentials:
                 "23andMe or Ancestry rejected the login or password. Check both, then start the import again."
             case .badAnswer: "The answer to the security question is wrong. Start the import again."
-            case .badURL: "The link does not lead to a download. Copy it whole from the mail."
+            case .badURL: "The link does not lead to a download. Copy all of it from the email."
             case .serverError(let code): "The import failed at the service (error \(code)). Try again later."
             }
         }
@@ -163,7 +163,7 @@ public struct ThirdPartyImport: Sendable {
     ///   still be used.
     public func download(_ link: String, in session: AncestrySession) async throws -> Outcome {
         guard !link.isEmpty else {
-            throw SequencingError.input(member: "url", problem: "it is empty. Paste the link from the mail")
+            throw SequencingError.input(member: "url", problem: "it is empty. Paste the link from the email")
         }
         let answer = try await post(
             "/Ancestry/Download", .object(["Url": .string(link), "SessionId": .string(session.identifier)]))

@@ -68,7 +68,8 @@ struct Doctor: AsyncParsableCommand {
             var findings = [
                 Finding(
                     name: "vault", verdict: damaged.isEmpty ? .works : .limited,
-                    detail: "\(names.count) accounts, \(damaged.count) damaged records",
+                    detail: "\(names.count) account\(names.count == 1 ? "" : "s"), "
+                        + "\(damaged.count) damaged record\(damaged.count == 1 ? "" : "s")",
                     cure: damaged.isEmpty ? nil : damaged.map(\.description).joined(separator: "; ")),
                 Self.finding(opened.key),
             ]
@@ -199,7 +200,7 @@ struct Doctor: AsyncParsableCommand {
             let listener = try LoopbackListener()
             return Finding(
                 name: "loopback", verdict: .works,
-                detail: "a redirect URI can be received, for example \(listener.redirectURI)")
+                detail: "a redirect can be received, for example at \(listener.redirectURI)")
         } catch {
             return Finding(
                 name: "loopback", verdict: .missing, detail: "\(error)",

@@ -188,7 +188,7 @@ struct ActivationRun {
         case .creatingAccount(let address): Output.note("IFTTT will create an account for \(address.rawValue).")
         case .goingToService:
             waiting.begin()
-            Output.note("Continue in the browser. IFTTT may send you a mail first; open the link in it.")
+            Output.note("Continue in the browser. IFTTT may send you an email first; open the link in it.")
         case .connecting: Output.note("Checking the connection at IFTTT …")
         default: break
         }

@@ -5,7 +5,7 @@ import OAuth
 
 struct IFTTTURL: BoundedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "url", abstract: "Print the URL that turns a connection on from a mail or a web page.",
+        commandName: "url", abstract: "Print the URL that turns a connection on from an email or a web page.",
         discussion: """
             With --oauth-code-file and --service-key-file it contains a code, so that the user need not sign in to the partner: it \
             works once, within 48 hours, for that user only. Without them no request is sent.

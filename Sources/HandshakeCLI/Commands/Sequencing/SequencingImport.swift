@@ -11,7 +11,7 @@ struct SequencingImport: AsyncParsableCommand {
         discussion: """
             Sequencing.com needs the login and the password of the other service, and passes them on. They are read from the terminal, \
             or as lines of standard input, and not stored. Standard input gives: login, password, then the answer to the security question \
-            or the link from Ancestry's mail. Downloading the data yourself and uploading it on the site needs no password.
+            or the link from Ancestry's email. Downloading the data yourself and uploading it on the site needs no password.
 
             An import whose file does not come counts as unfinished for a day, and other imports may wait for it. --resume names its \
             number; --forget gives it up.
@@ -141,7 +141,7 @@ struct SequencingImport: AsyncParsableCommand {
             case .ended(let outcome): return (outcome, nil)
             case .linkMailed(let session):
                 let link = try await Prompt.filledLine(
-                    "Ancestry has sent you a mail. Paste its link:", wanted: "the link from Ancestry's mail")
+                    "Ancestry has sent you an email. Paste its link:", wanted: "the link from Ancestry's email")
                 return try await unfinished.noting(party, login: login) {
                     try await clock.sending {
                         try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session)

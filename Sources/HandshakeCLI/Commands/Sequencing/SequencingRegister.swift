@@ -6,7 +6,7 @@ import Sequencing
 
 struct SequencingRegister: BoundedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "register", abstract: "Create an account at Sequencing.com, confirmed by a mail.")
+        commandName: "register", abstract: "Create an account at Sequencing.com, confirmed by email.")
 
     @Option(help: .timeout)
     var timeout = 60
@@ -20,7 +20,7 @@ struct SequencingRegister: BoundedCommand {
 
 struct SequencingResetPassword: BoundedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset-password", abstract: "Reset a password at Sequencing.com, confirmed by a mail.")
+        commandName: "reset-password", abstract: "Reset a password at Sequencing.com, confirmed by email.")
 
     @Option(help: .timeout)
     var timeout = 60
@@ -58,7 +58,7 @@ struct SequencingRegistrationOptions: ParsableArguments {
             if options.json {
                 Output.result(JSONText.object([("outcome", .string("mail_sent")), ("email", .string(email))]).text)
             } else {
-                Output.note("Sequencing.com has sent a mail to \(email). Open its link to complete the request.")
+                Output.note("Sequencing.com has sent an email to \(email). Open its link to complete the request.")
             }
         case .refused(let code, let messages):
             throw CommandError(
