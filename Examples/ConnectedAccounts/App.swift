@@ -61,7 +61,7 @@ struct App: Sendable {
         #endif
     }
 
-    /// An OpenID server that stands in the place of the sandbox's, where the app is registered as a public client.
+    /// An OpenID server that stands in place of the sandbox's, where the app is registered as a public client.
     struct Provider: Sendable {
         let issuer: String
         let clientID: String

@@ -31,7 +31,7 @@ struct ConnectedAccounts {
                                  deleted at the end
           --sandbox-port N       the first port of the services, any free ones unless stated; with --folder 8100 unless
                                  stated, since accounts belong to a service's address
-          --provider URL         the issuer of an OpenID server of your own, in the place of the sandbox's. Register a public
+          --provider URL         the issuer of an OpenID server of your own, in place of the sandbox's. Register a public
                                  client there with the redirect URI http://127.0.0.1:PORT/connect/standard/callback.
                                  /frontchannel-logout and /backchannel-logout beside it end log-ins of the app, the first
                                  of them only where the server is at 127.0.0.1 too

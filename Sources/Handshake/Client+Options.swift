@@ -54,8 +54,8 @@ extension Client {
 
         /// Whether a sign-in in none of the contexts asked for (`acr_values`) is refused.
         ///
-        /// `acr_values` is one of the client's parameters. Without this it is a wish: another context is accepted, and the claim `acr` of
-        /// ``AccountStatus/identity`` says which. What an API has demanded is never a mere wish.
+        /// `acr_values` is one of the client's parameters. Without this it is voluntary: another context is accepted, and the claim `acr` of
+        /// ``AccountStatus/identity`` says which. What an API has demanded is never voluntary.
         ///
         /// Only an ID token says how a user was authenticated. Where `acr_values` or a `max_age` is demanded, a sign-in
         /// without one is refused: ask for the scope `openid`.

@@ -63,7 +63,7 @@ public struct AuthorizationRequest: Sendable {
         public var scopeDelimiter = " "
         /// The name of the parameter with the scopes.
         public var scopeParameter = "scope"
-        /// Whether an ID token is wanted when `openid` is among the scopes. The nonce goes along with it.
+        /// Whether an ID token is wanted when `openid` is among the scopes. A nonce is then sent too.
         public var expectsIDToken = true
         /// The APIs that the token is for (RFC 8707, section 2).
         public var resources: [String] = []
@@ -82,7 +82,7 @@ public struct AuthorizationRequest: Sendable {
         public var extras: [String: String] = [:]
         /// Whether an ID token in none of the contexts asked for (`acr_values`) is refused.
         ///
-        /// Otherwise they are a wish (OpenID Connect Core, section 3.1.2.1), and the claim `acr` says what came of it.
+        /// Otherwise they are voluntary (OpenID Connect Core, section 3.1.2.1), and the claim `acr` says which one was used.
         public var demandsContext = false
         /// The time within which the redirect has to arrive, in seconds.
         public var lifetime: Double = 600
@@ -222,7 +222,7 @@ public struct AuthorizationRequest: Sendable {
             responseMode: responseMode, requiresIssuer: requiresIssuer)
     }
 
-    /// The same request, with a signed text in the place of its parameters (RFC 9101, section 5).
+    /// The same request, with a signed text in place of its parameters (RFC 9101, section 5).
     ///
     /// - Parameter repeated: the names of parameters that stand beside the text too.
     func carrying(_ object: Secret, repeating repeated: Set<String>) throws(OAuthError) -> AuthorizationRequest {

@@ -271,7 +271,7 @@ extension AuthorizationServerMetadata {
         set { tokenEndpoint = newValue ?? tokenEndpoint }
     }
 
-    /// The server as a client with a certificate calls it: its aliases in the place of the endpoints that they name
+    /// The server as a client with a certificate calls it: its aliases in place of the endpoints that they name
     /// (RFC 8705, section 5).
     package var withMutualTLSAliases: AuthorizationServerMetadata {
         var server = self

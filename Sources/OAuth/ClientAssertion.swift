@@ -3,7 +3,7 @@ internal import Crypto
 /// A signed assertion by which a client authenticates (RFC 7523, section 2.2). Each request gets a new one.
 ///
 /// By a private key it is `private_key_jwt`, by the client's secret `client_secret_jwt` (OpenID Connect Core, section
-/// 9). The form ``Form/secret(_:)`` is sent in the place of a client's secret.
+/// 9). The form ``Form/secret(_:)`` is sent in place of a client's secret.
 public struct ClientAssertion: Sendable {
     /// What signs.
     public enum Signer: Sendable {

@@ -32,7 +32,7 @@ public struct ClientManagement: Sendable {
 
 /// Reads, changes or removes a client's registration (RFC 7592, section 2).
 ///
-/// An answer may bring another token, or another secret, in the place of the present one. Store what
+/// An answer may bring another token, or another secret, in place of the present one. Store what
 /// ``client(from:)`` returns before you use it.
 public struct ClientManagementRequest: Sendable {
     /// What is done to the registration.

@@ -88,7 +88,7 @@ extension DPoPKey {
     ///
     /// - Parameters:
     ///   - request: what is sent: its method and its address are signed, the address without query.
-    ///   - accessToken: the token that goes along; nil at the endpoints of an authorization server.
+    ///   - accessToken: the token that is sent too; nil at the endpoints of an authorization server.
     ///   - nonce: the server's newest nonce; nil when it gave none.
     ///   - now: seconds since 1970, as the server counts them; never later.
     ///   - random: the source of `jti`.

@@ -2,7 +2,7 @@
 ///
 /// An example is `https://login.example.com/{tenantid}/v2.0`.
 ///
-/// The metadata at such an address names the template in the place of an issuer. Each ID token names the issuer of its own
+/// The metadata at such an address names the template in place of an issuer. Each ID token names the issuer of its own
 /// tenant, and the tenant in a claim. The tenant's identifier is a UUID (RFC 9562, section 4), as at Microsoft Entra. It stands
 /// in the path, so that all tenants are on one origin. Source: `oauth-security.md` H1.
 ///

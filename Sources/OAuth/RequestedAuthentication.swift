@@ -7,7 +7,7 @@ package struct RequestedAuthentication: Sendable, Hashable, Codable {
     package let maximumAge: Int?
     /// The authentication contexts of which one is wanted (`acr_values`), in order; empty for any.
     package let contexts: [String]
-    /// Whether one of ``contexts`` is demanded. Otherwise they are a wish, and another one is accepted (`any-server.md` 6.5).
+    /// Whether one of ``contexts`` is demanded. Otherwise they are voluntary, and another one is accepted (`any-server.md` 6.5).
     package let demandsContext: Bool
 
     /// No demand.
@@ -74,7 +74,7 @@ package struct RequestedAuthentication: Sendable, Hashable, Codable {
 }
 
 extension RequestedAuthentication {
-    /// Decodes it. In records of before there were wishes, every context is demanded.
+    /// Decodes it. In older records, every context is demanded.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

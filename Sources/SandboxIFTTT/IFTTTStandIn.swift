@@ -6,7 +6,7 @@ package import SandboxCore
 ///
 /// The hosts of section 2.1 differ in their paths, so one origin serves as the base URL of each: `/v2` for the Connect
 /// API, `/v1/notifications` for realtime, `/v1/location_events` for locations, `/access/api` and `/connect` for the web
-/// flow, `/app/connections` in the place of `ifttt-handoff-v1://connections`.
+/// flow, `/app/connections` in place of `ifttt-handoff-v1://connections`.
 package struct IFTTTStandIn: FixedStandIn {
     package static let name = SandboxService.Name.ifttt
     package static let loggedFields = [

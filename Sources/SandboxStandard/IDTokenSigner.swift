@@ -47,7 +47,7 @@ struct IDTokenSigner: Sendable {
     /// - Parameters:
     ///   - kind: what faults call the text; nil for one that has none.
     ///   - type: `typ` in the header.
-    ///   - changes: in the place of the usual header members, be they wrong.
+    ///   - changes: in place of the usual header members, be they wrong.
     /// - Returns: nil if the key fails to sign.
     func sign(
         _ claims: JSON, as kind: SignedTextKind? = nil, type: String = "JWT", changing changes: [String: String] = [:]

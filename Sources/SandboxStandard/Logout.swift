@@ -94,8 +94,8 @@ extension StandardStandIn {
     /// A logout token (OpenID Connect Back-Channel Logout section 2.4), spoiled as asked.
     ///
     /// - Parameters:
-    ///   - claims: in the place of the usual claims; nil leaves one out.
-    ///   - header: in the place of the usual header members.
+    ///   - claims: in place of the usual claims; nil leaves one out.
+    ///   - header: in place of the usual header members.
     func logoutToken(
         for clientID: String, subject: String?, sessionID: String?, changing claims: [String: JSON?],
         header: [String: String]
@@ -146,8 +146,8 @@ extension Sandbox {
     ///   - clientID: the client that it is for.
     ///   - subject: the user; nil leaves `sub` out.
     ///   - sessionID: the session; nil leaves `sid` out.
-    ///   - claims: JSON texts in the place of the usual claims; nil, or what is no JSON, leaves a claim out.
-    ///   - header: texts in the place of the usual header members.
+    ///   - claims: JSON texts in place of the usual claims; nil, or what is no JSON, leaves a claim out.
+    ///   - header: texts in place of the usual header members.
     public func logoutToken(
         for clientID: String, subject: String? = nil, sessionID: String? = nil,
         changing claims: [String: String?] = [:],

@@ -29,7 +29,7 @@ extension Account {
         try await send(request, redirects: redirects, by: .whole(limits))
     }
 
-    /// What sends a request: with the client's certificate where the token goes along (RFC 8705, section 3).
+    /// What sends a request: with the client's certificate where the token is sent too (RFC 8705, section 3).
     @inline(never)
     func transport(isHome: Bool) throws(HandshakeError) -> any Transport {
         guard isHome, let certificate else { return environment.transport }
@@ -38,7 +38,7 @@ extension Account {
 
     /// How a request with its token is transmitted once.
     ///
-    /// `isHome` says whether the token goes along: neither it nor the certificate goes where another origin has led.
+    /// `isHome` says whether the token is sent: neither it nor the certificate goes to another origin that a redirect has named.
     enum Transmission: Sendable {
         /// The response is read whole.
         case whole(TransferLimits)
@@ -352,7 +352,7 @@ extension Account {
 
     /// The request that follows a redirect (RFC 9110, section 15.4).
     ///
-    /// To another origin only the fields of ``RedirectPolicy/portableFields`` go along: any other may be a credential.
+    /// Only the fields of ``RedirectPolicy/portableFields`` are sent to another origin: any other may be a credential.
     /// The token goes to the service's own origins and nowhere else, and not along with what another origin has chosen: then
     /// `credential` is nil.
     private func redirected(
@@ -386,7 +386,7 @@ extension Account {
 /// What to do with a redirect that answers an authorized request.
 public enum RedirectPolicy: Sendable, Hashable {
     /// Follow up to five redirects of `GET` and `HEAD`. To another origin only `Accept`, `Accept-Language` and
-    /// `User-Agent` go along. A redirect of any other method is the response.
+    /// `User-Agent` are sent. A redirect of any other method is the response.
     case follow
     /// Follow none: a redirect is the response.
     case stop

@@ -5,7 +5,7 @@ extension Account {
     /// Reads the document that an API's refusal announces, and stops when it names other servers than the account's
     /// (`any-server.md` 5).
     ///
-    /// Nothing of the account goes along. A document that cannot be read leaves the refusal as it is. Only accounts of an
+    /// Nothing of the account is sent. A document that cannot be read leaves the refusal as it is. Only accounts of an
     /// API that named its server itself are asked for: any other client has its server from the app.
     ///
     /// - Parameter secrets: what the API knows of the account, which no address that it names may repeat.

@@ -63,7 +63,7 @@ extension Account {
         }
     }
 
-    /// Stores the record of this process in the place of an older one: after a failover that lost commits the vault has one.
+    /// Stores the record of this process in place of an older one: after a failover that lost commits the vault has one.
     ///
     /// - Returns: whether the vault had one that this process's record follows, or is.
     private func storeAgain() async throws -> Bool {

@@ -3,7 +3,7 @@ import OAuth
 extension Account {
     /// The key that the proof of a refresh is signed with; nil for bearer tokens.
     ///
-    /// The refresh tokens of a confidential client are bound to the client, so a new key serves in the place of a lost one.
+    /// The refresh tokens of a confidential client are bound to the client, so a new key serves in place of a lost one.
     /// Those of a public client are bound to the key (RFC 9449, section 5).
     ///
     /// - Throws: ``HandshakeError/signInRequired(_:_:)`` for a public client whose key was lost. Its grant stays stored.

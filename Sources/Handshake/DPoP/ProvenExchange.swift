@@ -44,7 +44,7 @@ extension Environment {
 
     /// Adds a new proof with the newest nonce.
     ///
-    /// - Parameter accessToken: what goes along; nil at an authorization server.
+    /// - Parameter accessToken: the token that is sent too; nil at an authorization server.
     /// - Returns: the nonce; nil when none is known.
     func sign(
         _ request: inout RequestMessage, by key: DPoPKey, accessToken: Secret? = nil, as role: DPoPNonce.Role

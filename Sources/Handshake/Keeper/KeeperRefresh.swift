@@ -120,7 +120,7 @@ extension ServerError {
         case "invalid_client", "unauthorized_client", "unsupported_grant_type", "temporarily_unavailable",
             "server_error", "slow_down":
             return true
-        // A page in the place of an answer. A 400 with an explanation is about this grant (RFC 6749, section 5.2).
+        // A page in place of an answer. A 400 with an explanation is about this grant (RFC 6749, section 5.2).
         case nil: return status != 400 || text == nil
         default: return false
         }

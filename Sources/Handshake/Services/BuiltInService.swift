@@ -68,7 +68,7 @@ package struct BuiltInService: Sendable {
 }
 
 extension BuiltInService {
-    /// The facts with values in the place of the placeholders.
+    /// The facts with values in place of the placeholders.
     ///
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` naming the placeholder whose value is missing, unknown
     ///   or not of its pattern.

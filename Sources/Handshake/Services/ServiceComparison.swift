@@ -29,7 +29,7 @@ package struct ServiceComparison: Sendable, Hashable {
 package struct SignedInServer: Sendable {
     package let account: String
     package let server: AuthorizationServerMetadata
-    /// Whether the client presents a certificate. What it knows has the aliases in the place of the endpoints that they name.
+    /// Whether the client presents a certificate. What it knows has the aliases in place of the endpoints that they name.
     package let presentsCertificate: Bool
 
     package init(account: String, server: AuthorizationServerMetadata, presentsCertificate: Bool = false) {
@@ -44,7 +44,7 @@ extension BuiltInService {
     ///
     /// - Parameters:
     ///   - values: the values of the service's placeholders.
-    ///   - base: an address in the place of every host of the service.
+    ///   - base: an address in place of every host of the service.
     ///   - security: which addresses the description may have.
     ///   - signIns: what accounts of the service know. Those of another issuer are left out.
     ///   - transport: how requests reach the network.

@@ -1,6 +1,6 @@
 import OAuth
 
-/// The members of a service's description, with values in the place of its placeholders.
+/// The members of a service's description, with values in place of its placeholders.
 ///
 /// Those of a line of `ServiceLines.swift` are read when they are asked for: a sign-in needs half of them.
 struct ServiceMembers: Sendable {
@@ -17,7 +17,7 @@ struct ServiceMembers: Sendable {
 
     init(_ object: JSONObject) { source = .object(object) }
 
-    /// The same with values in the place of the placeholders, which are no member then.
+    /// The same with values in place of the placeholders, which are no member then.
     func filled(with values: [String: String]) -> ServiceMembers {
         var filled = self
         filled.values = values

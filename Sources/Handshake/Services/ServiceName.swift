@@ -52,7 +52,7 @@ extension Service {
 }
 
 extension BuiltInService {
-    /// The service with values in the place of its placeholders.
+    /// The service with values in place of its placeholders.
     ///
     /// - Parameters:
     ///   - values: the values of the placeholders.

@@ -6,7 +6,7 @@ package protocol RestoringVault: Vault {
     ///
     /// - Parameters:
     ///   - version: ``VersionedRecord/version`` of what the caller has.
-    ///   - newer: what is to be stored in the place of the given contents; nil to leave them.
+    ///   - newer: what is to be stored in place of the given contents; nil to leave them.
     /// - Returns: whether it was replaced.
     /// - Throws: ``VaultError``, `CancellationError`, and what `newer` throws.
     func restore(

@@ -158,7 +158,7 @@ public actor MemberCircle {
         take(member)
     }
 
-    /// Puts a member in the place of its earlier state.
+    /// Puts a member in place of its earlier state.
     private func take(_ member: CircleMember) {
         drop(member.number)
         for digest in member.bearers.keys { owners[digest] = member.number }

@@ -14,7 +14,7 @@ package final class AuthorizationServer: Sendable {
         package var registered: [String: SandboxClient] = [:]
         /// The identifiers of the APIs that tokens can be for (RFC 8707).
         package var resources: Set<String> = []
-        /// The issuer that responses name in the place of the server's own; nil at an honest server.
+        /// The issuer that responses name in place of the server's own; nil at an honest server.
         package var borrowedIssuer: String?
         /// Where clients with a certificate call it (RFC 8705 section 5); nil for a server that asks for none.
         package var certificateOrigin: String?

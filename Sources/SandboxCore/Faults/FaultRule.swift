@@ -57,7 +57,7 @@
 ///
 /// **TEXT** is a signed text of the standard server: `id_token`, `response` (JARM), `userinfo`, `introspection` or
 /// `logout_token`. It is signed after the change, so a client that refuses it has looked at the claim. ``NamedFault/all`` has
-/// names for those that client developers need; a name stands in the place of a rule, with `#N` and `xN` after it.
+/// names for those that client developers need; a name stands in place of a rule, with `#N` and `xN` after it.
 ///
 /// Rules are tried in the order in which they came. `delay`, `header`, the changes to JSON and those to signed texts
 /// combine with each other and with the first fitting rule of the other kinds that comes after them; what comes after that

@@ -99,7 +99,7 @@ struct ConfigurationRoutes: Sendable {
 }
 
 extension Store {
-    /// Puts new configurations in the place of the old ones, which ends a pending state, and notifies the partner.
+    /// Puts new configurations in place of the old ones, which ends a pending state, and notifies the partner.
     ///
     /// - Returns: the connection as the user sees it then.
     func update(

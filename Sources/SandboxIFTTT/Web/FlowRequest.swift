@@ -10,7 +10,7 @@ struct FlowRequest: Sendable {
         case sdk
         /// `/connect/{id}`.
         case publicURL
-        /// `/app/connections/{id}`, in the place of `ifttt-handoff-v1://connections/{id}`.
+        /// `/app/connections/{id}`, in place of `ifttt-handoff-v1://connections/{id}`.
         case app
         /// `/connections/{id}/edit`.
         case editPage

@@ -14,7 +14,7 @@ struct NearbyScan: AsyncParsableCommand {
             "Nothing is stored, and no service is contacted. With --json, prints one object per line for each beacon and second."
     )
 
-    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Double?
 
     @Option(help: ArgumentHelp("Record everything that is heard in a new file, for `replay`.", valueName: "file"))
@@ -96,7 +96,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
     @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
     var me: UserNumber?
 
-    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Double?
 
     @OptionGroup var sending: NearbySending

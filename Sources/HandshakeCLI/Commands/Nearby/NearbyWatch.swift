@@ -19,7 +19,7 @@ struct NearbyWatch: AsyncParsableCommand {
     @Option(help: .ownNumber, transform: PersonArgument.parse)
     var me: UserNumber?
 
-    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Double?
 
     @Option(help: "Where alerts appear: desktop, terminal or none.")

@@ -52,7 +52,7 @@ extension LoginPlan {
         return asking(for: IdentityScopes.offered(by: server))
     }
 
-    /// The plan with scopes in the place of none.
+    /// The plan with scopes in place of none.
     func asking(for scopes: [String]) -> LoginPlan {
         var plan = self
         plan.leavesScopesOpen = false

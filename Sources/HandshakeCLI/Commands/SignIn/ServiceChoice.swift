@@ -226,7 +226,7 @@ struct ServiceChoice {
         return try adding(service, tokenOrigin)
     }
 
-    /// An address in the place of a name.
+    /// An address in place of a name.
     private static func address(_ text: String) -> CommandError {
         let word = KnownAccount.shellWord(text)
         return .usage(
