@@ -25,7 +25,6 @@ struct Natural: Comparable, ExpressibleByIntegerLiteral {
     }
 
     var bitWidth: Int { digits.count * 64 - (digits.last?.leadingZeroBitCount ?? 0) }
-    var isOdd: Bool { self[0] % 2 == 1 }
 
     private subscript(place: Int) -> UInt64 { place < digits.count ? digits[place] : 0 }
 
