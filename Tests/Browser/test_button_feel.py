@@ -237,6 +237,16 @@ def by_key(page: Page, selector: str) -> None:
     page.keyboard.press("Enter")
 
 
+def flashes(page: Page, server: ButtonServer, gate: Event) -> None:
+    """What is pressed flashes for 150 ms, and the press is answered after that."""
+    page.clock.run_for(140)
+    assert page.evaluate("looks") == ["", "pressed flashes"]
+    page.clock.run_for(20)
+    assert page.evaluate("looks") == ["", "pressed flashes", ""]
+    gate.set()
+    heard_by(server, page, lambda: is_answered(page, server))
+
+
 @pytest.mark.parametrize("tap", [by_mouse, by_finger, by_key])
 @pytest.mark.parametrize("name", PRESSED)
 def test_a_quick_tap_flashes(open_page: OpenPage, server: ButtonServer, name: str, tap: Callable[[Page, str], None]) -> None:
@@ -247,12 +257,7 @@ def test_a_quick_tap_flashes(open_page: OpenPage, server: ButtonServer, name: st
     page.evaluate(FEEL, felt)
     tap(page, selector)
     until(page, "looks.length === 2")
-    page.clock.run_for(140)
-    assert page.evaluate("looks") == ["", "pressed flashes"]
-    page.clock.run_for(20)
-    assert page.evaluate("looks") == ["", "pressed flashes", ""]
-    gate.set()
-    heard_by(server, page, lambda: is_answered(page, server))
+    flashes(page, server, gate)
 
 
 def test_a_flash_lasts_though_the_hand_moves_on(page: Page, server: ButtonServer) -> None:
@@ -266,12 +271,7 @@ def test_a_flash_lasts_though_the_hand_moves_on(page: Page, server: ButtonServer
     page.evaluate("window.moved = 0; addEventListener('pointermove', () => { moved += 1 })")
     page.mouse.move(x + 3, y)
     until(page, "moved > 0")
-    page.clock.run_for(140)
-    assert page.evaluate("looks") == ["", "pressed flashes"]
-    page.clock.run_for(20)
-    assert page.evaluate("looks") == ["", "pressed flashes", ""]
-    gate.set()
-    heard_by(server, page, lambda: is_answered(page, server))
+    flashes(page, server, gate)
 
 
 def test_a_text_that_goes_away_under_a_press_does_not_take_the_click_along(page: Page, server: ButtonServer) -> None:

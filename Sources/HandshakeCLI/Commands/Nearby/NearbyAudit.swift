@@ -20,7 +20,7 @@ struct NearbyAudit: AsyncParsableCommand {
     @Argument(help: "A recording, or - for standard input; otherwise the radio is used.")
     var file: String?
 
-    @Option(help: ArgumentHelp("Stop listening after this many seconds; otherwise after an hour.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Stop listening after this many seconds (default: an hour).", valueName: "seconds"))
     var duration = 3_600.0
 
     @OptionGroup var adapter: NearbyAdapter
