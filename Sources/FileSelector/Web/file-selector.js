@@ -61,7 +61,7 @@ class Problem extends Error {
 const CATEGORIES = {
   __proto__: null, community: ["sample", "Community"], uploaded: ["uploaded", "Uploaded"], sharedtome: ["shared", "SharedToMe"],
   fromapps: ["from_apps", "FromApps"],
-  // The READMEs say one, the old code compares with the other (4.1).
+  // The READMEs name one, the original code compares with the other (4.1).
   allwithaltruist: ["altruist", "AllWithAltruist"], altruist: ["altruist", "AllWithAltruist"],
 };
 

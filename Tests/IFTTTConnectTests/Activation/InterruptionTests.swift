@@ -42,6 +42,16 @@ struct InterruptionTests {
         player.effects.compactMap { if case .disable(let ticket) = $0 { ticket } else { nil } }
     }
 
+    /// Answers the two requests that turn it off, one after the other: only the newer one's answer ends it.
+    private func answerBothDisablings(_ player: inout Player) throws {
+        let requests = disableTickets(player)
+        try #require(requests.count == 2)
+        player.play(.disabled(requests[0], .success(try Balcony.connection(.disabled))))
+        #expect(player.activation.state == .disconnecting)
+        player.play(.disabled(requests[1], .success(try Balcony.connection(.disabled))))
+        #expect(player.activation.state == .disconnected)
+    }
+
     private func disabling() throws -> (Player, ConnectActivation.Ticket) {
         var player = try Player(.enabled)
         player.play(.appeared)
@@ -121,12 +131,7 @@ struct InterruptionTests {
     func whileTurningOff() throws {
         var (player, tickets) = try abandonedTwice()
         for ticket in tickets { player.play(.enabled(ticket, .success(try Balcony.connection(.enabled)))) }
-        let requests = disableTickets(player)
-        try #require(requests.count == 2)
-        player.play(.disabled(requests[0], .success(try Balcony.connection(.disabled))))
-        #expect(player.activation.state == .disconnecting)
-        player.play(.disabled(requests[1], .success(try Balcony.connection(.disabled))))
-        #expect(player.activation.state == .disconnected)
+        try answerBothDisablings(&player)
     }
 
     @Test("an answer that is lost while the notice stands is asked for, and what is on is shown")
@@ -266,12 +271,7 @@ struct InterruptionTests {
         player.isSilent = true
         player.play(.disconnect, .confirmDisconnection)
         player.open(redirect, at: 1004)
-        let requests = disableTickets(player)
-        try #require(requests.count == 2)
-        player.play(.disabled(requests[0], .success(try Balcony.connection(.disabled))))
-        #expect(player.activation.state == .disconnecting)
-        player.play(.disabled(requests[1], .success(try Balcony.connection(.disabled))))
-        #expect(player.activation.state == .disconnected)
+        try answerBothDisablings(&player)
     }
 
     @Test("F043: of the attempts that a user cancels the newest eight are remembered")
