@@ -23,7 +23,7 @@ struct Headers: BoundedCommand {
     var account: String
 
     @Option(
-        name: .customLong("for"), help: ArgumentHelp("What the request goes to.", valueName: "url"))
+        name: .customLong("for"), help: ArgumentHelp("The URL of the request.", valueName: "url"))
     var address: String?
 
     @Option(help: "One JSON object, or one field a line.")

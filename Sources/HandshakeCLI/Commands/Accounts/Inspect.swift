@@ -21,7 +21,7 @@ struct Inspect: BoundedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ask the server of the access token too; signed wants an answer that is signed for this client (RFC 9701).",
+            "Ask the server about the access token too; signed: the answer must be signed for this client (RFC 9701).",
             valueName: "form"))
     var introspect: Introspection?
 

@@ -9,7 +9,7 @@ import Radio
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check what works on this machine and what does not, each with its cure.",
+        abstract: "Check what works on this machine, and say what to do about the rest.",
         discussion: """
             The output has no secrets and can go into a bug report. The status is 0 if everything needed for a sign-in works. Where \
             there is no vault of files an empty one is made, as a sign-in would: check the name that you give with --vault.

@@ -179,7 +179,7 @@ struct CircleHide: CircleChange {
 
 struct CircleUnhide: CircleChange {
     static let configuration = CommandConfiguration(
-        commandName: "unhide", abstract: "End hiding from a person, or ignoring a member whom you forgot.")
+        commandName: "unhide", abstract: "Stop hiding from a person, or ignoring a member whom you forgot.")
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber

@@ -97,7 +97,7 @@ struct NearbyBefriend: AsyncParsableCommand {
 
 struct NearbyUnfriend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unfriend", abstract: "Remove a friend's keys, and end the friend's keys of you.",
+        commandName: "unfriend", abstract: "Remove a friend's keys, and end the keys that your friends have of you.",
         discussion: "Your other friends need new keys: pair or `share` again. Circles are not affected.")
 
     @Argument(help: ArgumentHelp("The friend's number.", valueName: "number"), transform: PersonArgument.parse)

@@ -13,7 +13,7 @@ struct PlacesSync: BoundedCommand {
             Without --once it goes on when IFTTT cannot be reached, and when IFTTT rejects the user token it waits for another one.
             """)
 
-    @Flag(help: "Once, instead of until interrupted.")
+    @Flag(help: "Fetch and upload once, and end.")
     var once = false
 
     @Option(help: .timeout)

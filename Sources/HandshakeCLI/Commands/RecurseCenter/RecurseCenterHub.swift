@@ -27,7 +27,7 @@ struct RecurseCenterHub: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Where the hub is.", valueName: "latitude,longitude"))
     var at = "40.6913,-73.9850"
 
-    @Option(help: ArgumentHelp("How far around it counts, in metres, from 50 to 1000.", valueName: "radius"))
+    @Option(help: ArgumentHelp("How far around it counts as the hub, in metres, from 50 to 1000.", valueName: "radius"))
     var radius = 100.0
 
     @Flag(help: "Agree that arriving there checks you in. This is remembered until --withdraw.")

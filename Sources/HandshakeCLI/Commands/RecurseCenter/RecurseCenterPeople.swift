@@ -68,7 +68,7 @@ struct RecurseCenterSearch: BoundedCommand {
     @Option(help: "Only people who are there now (current), or were there with you (overlap).", transform: Self.word)
     var scope: ProfileSearch.Scope?
 
-    @Option(help: "The most people to list.")
+    @Option(help: "The maximum number of people to list.")
     var limit = 100
 
     @Option(help: .timeout)

@@ -77,7 +77,7 @@ struct RecurseCenterVisits: BoundedCommand {
     @Option(help: ArgumentHelp("The last day.", valueName: "yyyy-mm-dd"))
     var to: String?
 
-    @Option(help: "The most visits to list.")
+    @Option(help: "The maximum number of visits to list.")
     var limit = 100
 
     @Option(help: .timeout)

@@ -56,7 +56,7 @@ struct ServiceSentence {
         case "response_types": "The response type"
         case "grant_types": "The list of grant types"
         case "client_authentication": "The way in which clients authenticate"
-        case "public_clients": "The way of clients without a secret"
+        case "public_clients": "The method of clients without a secret"
         case "scopes": "The list of scopes"
         case "dpop_signing_algorithms": "The list of algorithms for DPoP proofs"
         case "requires_pushed_authorization": "The demand for pushed authorization requests"
