@@ -14,6 +14,12 @@ public final class Handshake: Sendable {
     /// The registrations that users sign in through.
     public let clients: [Client]
 
+    /// The services in the order of the clients. If a service has two clients, users sign in through the first.
+    package var services: [Service] {
+        var seen: Set<String> = []
+        return clients.map(\.service).filter { seen.insert($0.name).inserted }
+    }
+
     /// Where the accounts rest: for what a server keeps beside them.
     package var vault: any Vault { environment.vault }
     package var transport: any Transport { environment.transport }

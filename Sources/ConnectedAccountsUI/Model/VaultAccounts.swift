@@ -8,16 +8,10 @@ struct VaultAccounts: AccountSource {
     let name: String
     let lastUse: @Sendable (AccountID) async -> Double?
 
-    /// The services in the order of the clients. If a service has two clients, users sign in through the first.
-    private var services: [Service] {
-        var seen: Set<String> = []
-        return handshake.clients.map(\.service).filter { seen.insert($0.name).inserted }
-    }
-
     func accounts() async throws -> [ListedAccount] {
         var listed: [ListedAccount] = []
         do {
-            for service in services { listed.append(ListedAccount(account: try await stored(service))) }
+            for service in handshake.services { listed.append(ListedAccount(account: try await stored(service))) }
         } catch let error as CancellationError {
             throw error
         } catch {

@@ -86,7 +86,7 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         router.get("connected-accounts/:service") { request, context in
             await pages.answering(request, context) { user in
                 let name = context.parameters.get("service")
-                guard let service = services.first(where: { $0.name == name }) else {
+                guard let service = handshake.services.first(where: { $0.name == name }) else {
                     throw RequestRefusal(.notFound, "not_found", "This app has no such service")
                 }
                 return try await named(service, of: user)
@@ -121,15 +121,9 @@ public struct ConnectedAccountsRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
-    /// The services in the order of the clients. If a service has two clients, users sign in through the first.
-    private var services: [Service] {
-        var seen: Set<String> = []
-        return handshake.clients.map(\.service).filter { seen.insert($0.name).inserted }
-    }
-
     private func list(_ user: String) async throws -> Response {
         var accounts: [JSONValue] = []
-        for service in services {
+        for service in handshake.services {
             let (status, shown) = try await stored(service, of: user)
             let known = status.flatMap { names.name(of: $0, now: time.now()) }
             accounts.append(try await json(shown.named(known), of: user))
