@@ -27,10 +27,5 @@ extension ConnectButtonRoutes {
     }
 
     private var refusedPath: String { settings.address.path + "/return/refused" }
-
-    static func refused(_ request: Request) -> Response {
-        .page(
-            ResultPage.notForYou(language: request.language).html, styleHash: ResultPage.styleHash, status: .badRequest)
-    }
 }
 #endif

@@ -79,7 +79,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     public func add(to router: some RouterMethods<Context>) {
         router.get("connect-button.js") { request, _ in script.response(to: request) }
         router.get("return") { request, context in await handleRedirect(request, context) }
-        router.get("return/refused") { request, _ in Self.refused(request) }
+        router.get("return/refused") { request, _ in Response.notForYou(request) }
         router.get(":connection") { request, context in
             await failures.answering { try await state(try await place(request, context), request) }
         }

@@ -173,7 +173,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         guard let redirect = try? AuthorizationResponse(redirectURL: url), let state = redirect.returnedState,
             let note = try await handshake.note(ofSignIn: state).flatMap(SignInNote.init),
             cookies.browser(of: request, noted: note.browser) != nil
-        else { return Self.notForYou(request) }
+        else { return .notForYou(request) }
         let page = note.page
         let outcome: SignInOutcome
         do {
@@ -182,7 +182,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             outcome = .signedIn(try await finishing.value)
         } catch HandshakeError.exchange(.unmatchedRedirect) {
             // Nothing has changed: the redirect was used before, or belongs to another user.
-            return Self.notForYou(request)
+            return .notForYou(request)
         } catch let error as HandshakeError {
             log.notice("a sign-in failed", metadata: ["reason": "\(error.code)"])
             outcome = .failed(error)
@@ -205,7 +205,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         guard let query = AuthorizationResponse.query(ofForm: content),
             let state = (try? AuthorizationResponse(redirectURL: redirect + "?" + query))?.returnedState,
             try await handshake.note(ofSignIn: state) != nil
-        else { return Self.notForYou(request) }
+        else { return .notForYou(request) }
         var response = Response.seeOther(redirect + "?" + query)
         response.headers[.referrerPolicy] = "no-referrer"
         response.headers[.cacheControl] = "no-store"
@@ -219,11 +219,6 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         } catch HandshakeError.vault(.damaged) {
             return try await form.forgetDamaged(visitor.user, of: visitor.service, in: handshake)
         }
-    }
-
-    private static func notForYou(_ request: Request) -> Response {
-        .page(
-            ResultPage.notForYou(language: request.language).html, styleHash: ResultPage.styleHash, status: .badRequest)
     }
 
     private static func response(

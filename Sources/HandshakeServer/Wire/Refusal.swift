@@ -107,6 +107,12 @@ extension Response {
         return response
     }
 
+    /// The page for a redirect that belongs to no sign-in of this browser.
+    static func notForYou(_ request: Request) -> Response {
+        .page(
+            ResultPage.notForYou(language: request.language).html, styleHash: ResultPage.styleHash, status: .badRequest)
+    }
+
     /// A page that loads nothing, is not cached, and has a form for this server.
     ///
     /// Without `form-action`: some browsers hold the redirects of a form against it too, and these lead on to any other site, or to an
