@@ -45,8 +45,10 @@ public struct RevocationRequest: Sendable {
     ///   section 2.2.1).
     public func confirm(_ response: ResponseMessage) throws(OAuthError) {
         try response.requireSuccess(.revocation, hiding: query.secrets)
-        // Some servers send an error with status 200.
-        let error = ServerError(step: .revocation, response, hiding: query.secrets)
-        if error.code?.isEmpty == false { throw .server(error) }
+        // Some servers send an error with status 200, and some of them as an object.
+        let error = (try? JSONValue(parsing: response.content))?.object?["error"] ?? .null
+        guard [.null, .bool(false), .string("")].contains(error) else {
+            throw .server(ServerError(step: .revocation, response, hiding: query.secrets))
+        }
     }
 }

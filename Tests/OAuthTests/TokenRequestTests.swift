@@ -185,6 +185,14 @@ struct TokenRequestTests {
         #expect(
             serverError { try request.confirm(Example.response(200, #"{"error":"invalid_client"}"#)) }?.code
                 == "invalid_client")
+        // Services that answer so state a number and a text in it, and no code of the standard.
+        for error in [#"{"code":401,"message":"no"}"#, "true", "7", #"["no"]"#] {
+            let json = #"{"error":\#(error)}"#
+            #expect(serverError { try request.confirm(Example.response(200, json)) }?.status == 200, "\(json)")
+        }
+        for json in [#"{"error":null}"#, #"{"error":false}"#, "[]", "OK", ""] {
+            try request.confirm(Example.response(200, json))
+        }
         try request.confirm(Example.response(200, #"{"error":""}"#))
         try request.confirm(Example.response(200, #"{"revoked":true}"#))
     }
