@@ -82,6 +82,38 @@ struct TokenResponseTests {
     }
 
     @Test(
+        "C8: a redirect is never followed where a client registers or manages its registration, nor in the background",
+        arguments: 300...308)
+    func redirectElsewhere(status: Int) throws {
+        // With all that a right answer would have.
+        let response = Example.response(
+            status, #"{"client_id":"c","auth_req_id":"r-1","expires_in":60}"#,
+            fields: [.location: "https://evil.example/x", .contentType: "application/json"])
+        let registration = ClientRegistrationRequest(
+            at: try EndpointURL("https://server.example.com/register"), name: "App",
+            redirectURI: try RedirectURI("https://client.example.com/cb"), scopes: ["a"])
+        let expected = "redirected registration \(status)"
+        #expect(failure { _ = try registration.client(from: response) } == expected)
+        func managed(_ operation: ClientManagementRequest.Operation) throws -> ClientManagementRequest {
+            ClientManagementRequest(
+                operation, clientID: "c",
+                by: ClientManagement(
+                    endpoint: try EndpointURL("https://server.example.com/register/c"), token: Secret("t")),
+                registration: registration)
+        }
+        #expect(failure { _ = try managed(.read).client(from: response) } == expected)
+        #expect(failure { _ = try managed(.update).client(from: response) } == expected)
+        #expect(failure { try managed(.delete).confirmDeletion(response) } == expected)
+        var server = try Example.server()
+        server.backchannelAuthenticationEndpoint = try EndpointURL("https://server.example.com/bc")
+        let background = BackchannelAuthenticationRequest(
+            to: server, clientID: "c", authentication: .none, about: .login("ada"), scopes: ["openid"])
+        #expect(
+            failure { _ = try background.authentication(from: response) }
+                == "redirected backchannel_authentication \(status)")
+    }
+
+    @Test(
         "C10: token_type is compared without case, and another type stops",
         arguments: [
             (#""Bearer""#, "tokens"), (#""bearer""#, "tokens"), (#""BEARER""#, "tokens"),
