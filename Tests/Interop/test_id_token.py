@@ -61,6 +61,20 @@ def test_an_answer_without_the_id_token_that_was_asked_for_stops_the_sign_in(han
     assert handshake.accounts() == []
 
 
+def test_an_id_token_for_another_client_that_comes_with_a_refresh_is_refused_and_the_account_stays(
+        handshake: Handshake, expiring: Stranger) -> None:
+    # Before the sign-in: the server takes the user's last login for the time of every sign-in (auth_time).
+    foreign = direct.sign_in(expiring, client="web", auth=("web", expiring.secret("web")), scope="openid")
+    subject = handshake.signed_in("mine", expiring, "--scope", "openid")["subject"]
+    expiring.wait_until_expired(handshake.token("mine"))
+    with expiring.held(process=False, status=200, body=json.dumps(foreign)):
+        done = handshake.run("token", "mine", "--json")
+    assert (done.status, done.error["code"], done.stdout) == (5, "audience_mismatch", "")
+    assert [account["subject"] for account in handshake.accounts()] == [subject]
+    # The server has not seen the refresh token, which still counts.
+    assert (token := handshake.token("mine")) != foreign["access_token"] and expiring.is_active(token)
+
+
 def test_the_claims_of_a_good_one_are_shown(handshake: Handshake, django: Stranger) -> None:
     subject = handshake.signed_in("mine", django, "--scope", "openid")["subject"]
     shown = handshake.run("inspect", "mine", "--json").ok().json["id_token"]
