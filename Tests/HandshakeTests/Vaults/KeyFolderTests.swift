@@ -215,6 +215,23 @@ struct TrustedFileTests {
         #expect(try TrustedFile.contents(of: path, limit: 10, others: .mayDoNothing) == [1, 2])
     }
 
+    @Test(
+        "E5: a file of another user, or in a folder of another user, is refused, and so is a secret",
+        .enabled(if: geteuid() == 0, "only root can give files away"), arguments: [false, true])
+    func foreign(isSecret: Bool) throws {
+        let others: TrustedFile.Others = isSecret ? .mayDoNothing : .mayRead
+        let path = try file(0o600)
+        #expect(chown(path, 12345, 12345) == 0)
+        let error = #expect(throws: VaultError.self) { try TrustedFile.contents(of: path, limit: 10, others: others) }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("chown 0 \(path)"))
+        #expect(chown(path, 0, 0) == 0)
+        #expect(chown(folder.parent, 12345, 12345) == 0)
+        let above = #expect(throws: VaultError.self) { try TrustedFile.contents(of: path, limit: 10, others: others) }
+        #expect("\(above.map { "\($0)" } ?? "")".contains("this folder belongs to user 12345"))
+        #expect(chown(folder.parent, 0, 0) == 0)
+        #expect(try TrustedFile.contents(of: path, limit: 10, others: others) == [1, 2])
+    }
+
     @Test("a file that is longer than the limit is not read")
     func limit() throws {
         let path = try file(0o600)
