@@ -138,7 +138,8 @@ struct ProtocolEndpointTests {
         provider.change { state in
             state.overrides["/token"] = { request in
                 guard case .bytes(let bytes) = request.content else { return .json(500, [:]) }
-                let sent = String(decoding: bytes, as: UTF8.self)
+                // Name and value together are long enough to look like a token, which is hidden anyway.
+                let sent = String(decoding: bytes, as: UTF8.self).replacing("=", with: " ")
                 return .json(
                     status, ["error": "invalid_request \(sent)", "error_description": sent, "error_uri": sent])
             }

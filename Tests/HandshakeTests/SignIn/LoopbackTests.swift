@@ -144,8 +144,8 @@ struct LoopbackTests {
         _ = try await world.app().signIn(
             through: ScriptedBrowser { shown in
                 let redirect = try await world.sandbox.approve(shown.url)
-                let response = await LoopbackCaller.get(redirect + "&error_description=<script>alert(1)</script>")
-                    .response
+                let more = "&error_description=<script>alert(1)</script>&next=https://evil.example/"
+                let response = await LoopbackCaller.get(redirect + more).response
                 page.withLock { $0 = response }
                 return nil
             })
@@ -156,7 +156,7 @@ struct LoopbackTests {
         ] {
             #expect(response.contains(field))
         }
-        for mark in ["<a ", "<script", "<img", "<form", "src=", "alert(1)"] {
+        for mark in ["<a ", "<script", "<img", "<form", "src=", "alert(1)", "evil.example"] {
             #expect(!response.contains(mark), "\(mark)")
         }
         #expect(response.contains("Recurse Center"))
