@@ -1161,8 +1161,10 @@ def test_without_a_footer_errors_are_still_said(page: Page, server: ButtonServer
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
 
 
-def test_the_theme_can_be_forced(page: Page, server: ButtonServer) -> None:
-    colors = {}
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_can_be_forced(open_page: OpenPage, server: ButtonServer, scheme: str) -> None:
+    """F053: on a device of either scheme."""
+    page, colors = open_page(scheme=scheme), {}
     for theme in ("light", "dark"):
         opened(page, server, server.script().answer("connect"), theme=theme)
         colors[theme] = page.evaluate("getComputedStyle(one.shadowRoot.querySelector('.pill')).backgroundColor")
