@@ -36,10 +36,10 @@ def shakes(page: Page) -> int:
     return page.evaluate("one.shadowRoot.getAnimations().filter(a => a.id === 'shake').length")
 
 
-def refuse(page: Page, server: ButtonServer) -> None:
+def refuse(page: Page, server: ButtonServer, direction: str = "ltr") -> None:
     """The shake that follows is held."""
     script = server.script()
-    opened(page, server, script.answer("email", email="ada@"))
+    opened(page, server, script.answer("email", email="ada@"), page_dir=direction)
     settled(page)
     server.answers(script.answer("email", revision=2, email="ada@", failure="invalid_email"))
     hold(page)
@@ -63,9 +63,10 @@ def test_a_refused_address_shakes_the_pill_and_comes_to_rest(page: Page, server:
     assert footer(page).startswith("Enter a valid email address.")
 
 
-def test_the_shake_is_the_dossiers_spring(page: Page, server: ButtonServer) -> None:
-    """The places were integrated from mass 1, stiffness 1000 and damping 7; the animation is sampled where it has frames."""
-    refuse(page, server)
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_the_shake_is_the_dossiers_spring(page: Page, server: ButtonServer, direction: str) -> None:
+    """The places were integrated from mass 1, stiffness 1000 and damping 7; the animation is sampled where it has frames. MO26: a mirrored page has the same."""
+    refuse(page, server, direction)
     for vector in VECTORS["shakes"]:
         if vector["seconds"] >= 0.1:
             assert page.evaluate("t => button.shaken(t)", vector["seconds"]) == pytest.approx(vector["points"], abs=0.001), vector
