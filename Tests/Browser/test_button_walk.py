@@ -95,6 +95,7 @@ MOMENTS = {
     "looking up a user": Moment("verifying", "garden-1004", "GET /v2/me", turn_on, None, False),
     "enabling": Moment("connecting", "garden-1002", f"POST {PATH}/enable", turn_on, True, False),
     "disabling": Moment("disconnecting", "garden-1001", f"POST {PATH}/disable", turn_off, False, True),
+    "disabling what is still to be set up": Moment("disconnecting", "garden-1003", f"POST {PATH}/disable", turn_off, False, True),
     "fetching a token to turn on": Moment("verifying", "garden-1002", "POST /v2/user_token", turn_on, True, False),
     "fetching a token of a returning user": Moment("verifying", "garden-1004", "POST /v2/user_token", turn_on, None, False),
     "fetching a token to turn off": Moment("disconnecting", "garden-1001", "POST /v2/user_token", turn_off, False, True),
