@@ -117,17 +117,17 @@ def visit(page: Page, shop: Shop) -> None:
     page.wait_for_function("() => Boolean(document.querySelector('connect-button')?.answer)")
 
 
-def rests(page: Page, shop: Shop, customer: str, *, seconds: float = 40) -> str:
-    """Waits until nothing is under way, and the page shows what IFTTT has."""
+def rests(page: Page, shop: Shop, customer: str, *, seconds: float = 40, asks: tuple[str, ...] = ()) -> str:
+    """Waits until nothing is under way, and the page shows what IFTTT has. It may also rest where it asks something, at the steps `asks`."""
     deadline = time.monotonic() + seconds
     while True:
         try:
             now = step(page) if page.url.startswith(shop.origin) else "at IFTTT"
         except Error:
-            now = ""  # the page was being left
+            now = ""  # the page was being left or loaded
         if now == "at IFTTT" or now == "going_to_service":
             return now
-        if now in (*ON, *OFF) and (now in ON) == at_ifttt(shop, customer):
+        if now in (*ON, *OFF, *asks) and (now in ON) == at_ifttt(shop, customer):
             return now
         assert time.monotonic() < deadline, f"the page says {now}, IFTTT {'on' if at_ifttt(shop, customer) else 'off'}"
         page.wait_for_timeout(100)
