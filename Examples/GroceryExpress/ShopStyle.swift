@@ -107,12 +107,16 @@ enum ShopStyle {
         const configure = document.getElementById('configure')
         const walk = document.getElementById('walk')
         for (const button of document.querySelectorAll('connect-button')) {
+          // A connection that is still to be configured has none, also while its switch asks something.
+          let hasAreas = button.answer?.state.step === 'connected'
           button.addEventListener('failed', ({ detail }) => { notice.textContent = WORDS[detail.kind] ?? '' })
           button.addEventListener('change', ({ detail }) => {
             notice.textContent = ''
-            if (configure) configure.hidden = !detail.isOn
-            // A connection that is still to be configured has no areas.
-            if (walk) walk.hidden = !detail.isOn || detail.step === 'pending'
+            if (['connected', 'pending'].includes(detail.step)) hasAreas = detail.step === 'connected'
+            // The links stay until the connection is off, so that nothing moves below a pointer.
+            const isOff = !detail.isOn && detail.step !== 'disconnecting'
+            if (configure) configure.hidden = isOff
+            if (walk) walk.hidden = isOff || !hasAreas
           })
           // The button may have been quicker than this script.
           const step = button.answer?.state.step
