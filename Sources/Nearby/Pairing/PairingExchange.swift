@@ -56,7 +56,7 @@ public struct PairingExchange: Sendable {
     ///   - code: what the other device shows.
     ///   - transport: how the messages travel; it is connected to the code's address, where that is how.
     ///   - time: the clock.
-    /// - Throws: ``CircleError/malformed(_:)``.
+    /// - Throws: `CircleError.malformed`.
     public init(
         joining code: PairingCode, over transport: any PairingTransport, time: TimeSource = .system
     ) throws(CircleError) {

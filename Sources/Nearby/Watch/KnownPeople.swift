@@ -113,8 +113,10 @@ public struct KnownPeople: Sendable {
 
     /// A person by number, as the circle says whose keys recognised the person.
     ///
-    /// - Parameter circle: that circle. Nil for a friend, and for a plain number: then the name counts that was given when pairing,
-    ///   which no server changes, and after it that of the first circle that has the number.
+    /// - Parameters:
+    ///   - person: the person's number.
+    ///   - circle: that circle. Nil for a friend, and for a plain number: then the name counts that was given when pairing,
+    ///     which no server changes, and after it that of the first circle that has the number.
     public func introduce(_ person: UserNumber, in circle: CircleScope? = nil) -> Person? {
         if let circle { return members[circle]?[person] }
         let member = circles.lazy.compactMap { $0.scope.flatMap { members[$0]?[person] } }.first
@@ -123,7 +125,9 @@ public struct KnownPeople: Sendable {
 
     /// A member's photo as an image file, as the circle has it.
     ///
-    /// - Parameter circle: the one whose keys recognised the person; nil for the first one that has a photo.
+    /// - Parameters:
+    ///   - person: the member's number.
+    ///   - circle: the one whose keys recognised the person; nil for the first one that has a photo.
     public func photo(of person: UserNumber, in circle: CircleScope? = nil) async -> [UInt8]? {
         for one in circles where circle == nil || one.scope == circle {
             if let photo = try? await one.photo(of: person) { return photo }
